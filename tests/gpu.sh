@@ -146,9 +146,10 @@ first_step_on_cpu() { # first_step_on_cpu FOLDER: its report, cpu_step.json, fro
 }
 
 if [[ -n $bundle ]]; then
-  mkdir -p "$bundle/clusters" "$bundle/runtime"
+  mkdir -p "$bundle/clusters" "$bundle/software" "$bundle/runtime"
   cp "$here/gpu.sh" "$tools"/gpu_*.py "$peer" "$bundle/"
   cp "$root"/scenarios/clusters/*.toml "$bundle/clusters/"
+  cp "$root"/scenarios/software/*.toml "$bundle/software/"
   for program in "${programs[@]}"; do
     # The C library, the driver and cuBLASLt (half a gigabyte) are those of the other machine.
     ldd "$bin/$program" | awk '$3 ~ /^\// { print $3 }' |

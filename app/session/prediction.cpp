@@ -55,7 +55,7 @@ void predict_plan(const Scenario& asked, Prediction& prediction) {
   const StepProgram step = compile(left);
   if (folds(step) && !is_folded(step))
     throw PlanError(size_words(step) + ", and one rank cannot stand for others: " + why_not_folded(left));
-  StepPrediction predicted = predict_with_facts(asked, add_host_scratch, {}, folds);
+  StepPrediction predicted = predict_with_facts(asked, add_host_scratch, {}, folds, 2 * usual_bytes);
   prediction.report = std::move(predicted.report);
   if (!predicted.context) {
     prediction.folded = what_is_shown(step);

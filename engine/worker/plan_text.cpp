@@ -73,8 +73,8 @@ std::string plan_text(const StepProgram& step) {
   return text;
 }
 
-void check_runs(const StepProgram& step) {
-  check_size(step);
+void check_runs(const StepProgram& step, double most_bytes) {
+  check_size(step, most_bytes);
   if (const auto deadlock = find_deadlock(step.all_programs(), step.grid))
     throw PlanError(step.scenario.plan.schedule == ScheduleKind::by_hand
                         ? "plan.order: " + *deadlock + "; choose an order of the lanes without a circular wait"

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "engine/base/host/memory.hpp"
 #include "engine/explain/analyse/report.hpp"
 #include "engine/plan/program/compile.hpp"
 
@@ -11,6 +12,6 @@ namespace rankscope {
 std::string plan_text(const StepProgram& step);
 
 /// Throws PlanError if the ranks' programs would deadlock.
-void check_runs(const StepProgram& step);
+void check_runs(const StepProgram& step, double most_bytes = static_cast<double>(available_memory().bytes));
 
 }  // namespace rankscope

@@ -87,7 +87,11 @@ TEST_CASE("every key of a scenario file is listed with its meaning, its default 
   CHECK(cluster.out.find("\npeak_flops_fp32 = 0\n") == std::string::npos);
   const Ended unknown = engine(folder, {"keys", "plans"});
   CHECK(unknown.status == 2);
-  CHECK(unknown.err.find("'plans' is no table of a scenario file; the tables are ") != std::string::npos);
+  CHECK(unknown.err.find("'plans' is no table or key of a scenario file; the tables are ") != std::string::npos);
+  const Ended one = engine(folder, {"keys", "plan.zero"});
+  CHECK(one.out == engine(folder, {"keys", "zero"}).out);
+  CHECK(one.out.starts_with("[plan]\nzero = 0\n"));
+  CHECK(std::count(one.out.begin(), one.out.end(), '\n') == 4);
 }
 
 TEST_CASE("a model learns a text and a file of tokens, and the same tokens give the same losses") {

@@ -20,7 +20,7 @@ QString value_words(const ChangedFigure& figure) {
 }  // namespace
 
 QString cluster_words(const ClusterSpec& cluster) {
-  const QString name = QString::fromStdString(cluster.spec);
+  const QString name = QString::fromStdString(cluster.label());
   const std::vector<ChangedFigure> changed = changed_figures(cluster);
   if (changed.empty()) return name;
   QStringList words;

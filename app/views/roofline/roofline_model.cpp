@@ -84,7 +84,7 @@ RooflinePicture roofline_of(Session& session, bool measured_roof) {
   const bool of_run = measured_roof && measured.flops > 0;
   const bool slope_of_run = of_run && measured.bandwidth > 0;  // older recordings have none
   const QString precision = QString::fromStdString(step.scenario.plan.precision.name());
-  const QString spec = QString::fromStdString(cluster.spec);
+  const QString spec = QString::fromStdString(cluster.label());
   picture.roof = {of_run ? measured.flops : cluster.peak_flops(step.model.type),
                   slope_of_run ? measured.bandwidth : cluster.memory_bandwidth};
   picture.roof_words =

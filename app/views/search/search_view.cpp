@@ -138,7 +138,7 @@ void SearchView::take_search() {
 QString SearchView::own_source() const {
   if (reports_.empty()) return {};
   return tr("SIMULATED: every plan is predicted from the figures of cluster '%1', %2; nothing ran")
-      .arg(QString::fromStdString(searcher_.scenario() ? searcher_.scenario()->cluster.spec : std::string()),
+      .arg(QString::fromStdString(searcher_.scenario() ? searcher_.scenario()->cluster.label() : std::string()),
            QString::fromStdString(reports_.begin()->second->judged));
 }
 

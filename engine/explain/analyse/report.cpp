@@ -238,6 +238,7 @@ void add_bubbles(Report& report, const RunFacts& facts, const Step* linked, cons
   if (report.representative && facts.is_imported) report.awaited = awaited_rank_of(facts, *report.representative);
   if (std::isnan(report.step_seconds) && facts.obtained == Obtained::simulated)
     report.step_seconds = report.predicted_step_seconds;
+  if (facts.tokens_per_step > 0) report.tokens_per_s = static_cast<double>(facts.tokens_per_step) / report.step_seconds;
 }
 
 bool knows_energy(const StepTotals& step, int ranks) {

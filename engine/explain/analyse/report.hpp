@@ -237,6 +237,7 @@ struct Report : RunDescription {
 
   double mfu = not_known;                ///< never counts recomputation
   double hfu = not_known;                ///< counts recomputation
+  double tokens_per_s = not_known;       ///< of all ranks, at step_seconds
   double tflops_per_device = not_known;  ///< model FLOPs, as mfu
 
   std::optional<SlowRank> slow;  ///< of the representative step

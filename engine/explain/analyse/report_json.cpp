@@ -20,7 +20,7 @@ Json plan_json(const PlanSpec& plan) {
   scenario.plan = plan;
   Json json;
   for (const Key& key : scenario_keys())
-    if (key.is_of_plan())
+    if (key.is_of_plan() && !key.only_read)
       json[std::string(key.name)] = std::visit(
           [](const auto* value) -> Json {
             if constexpr (requires { value->has_value(); })
@@ -157,6 +157,8 @@ nlohmann::json to_json(const Report& report) {
       {"mfu", known(report.mfu)},
       {"hfu", known(report.hfu)},
       {"peak_spread", known(report.peak_spread)},
+      {"tokens_per_s", known(report.tokens_per_s)},
+      {"tokens_per_s_per_device", known(report.tokens_per_s / report.ranks)},
       {"tflops_per_device", known(report.tflops_per_device)},
       {"memory", std::move(memory)},
       {"traffic", std::move(traffic)},

@@ -77,6 +77,9 @@ std::string numbers(const Report& report) {
   if (!std::isnan(report.predicted_step_seconds) && report.obtained != Obtained::simulated)
     step += ", predicted " + duration(report.predicted_step_seconds);
   std::string text = row("step", step);
+  if (!std::isnan(report.tokens_per_s))
+    text += row(report.token_word + "s/s",
+                fmt::format("{:.0f}, {:.4g} per device", report.tokens_per_s, report.tokens_per_s / report.ranks));
   text += bubble_row("bubble", report.bubble, report.obtained) +
           bubble_row("bubble_span", report.bubble_span, report.obtained);
   if (report.steady_steps > 1 && report.representative)

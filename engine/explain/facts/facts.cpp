@@ -90,11 +90,11 @@ std::string costs_of_cluster(const ClusterSpec& cluster) {
     with = changed.size() <= most_named
                ? fmt::format(" with {}", fmt::join(words, ", "))
                : fmt::format(" with {} of the scenario's own", counted(changed.size(), "figure"));
-  return fmt::format("cluster '{}'{}, not measured on this machine", cluster.spec, with);
+  return fmt::format("cluster '{}'{}, not measured on this machine", cluster.label(), with);
 }
 
 std::string costs_measured_on(const std::string& host, const ClusterSpec& links) {
-  return "measured on " + host + " without peers; links of cluster '" + links.spec + "'";
+  return "measured on " + host + " without peers; links of cluster '" + links.label() + "'";
 }
 
 bool is_forecast(const StoreView& store) {

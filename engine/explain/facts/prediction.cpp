@@ -15,7 +15,7 @@ namespace rankscope {
 namespace {
 
 constexpr double many_ops = 3e4;      // built, laid out and freed in two or three seconds
-constexpr double too_many_ops = 4e7;  // some 10 GB of programs and spans
+constexpr double bytes_per_op = 2500;  // programs, spans, analysis: measured 1,300 to 2,800
 
 /// Of the rank that needs most; of equal ones the first.
 void add_device(Report& report, const ClusterSpec& cluster) {
@@ -52,6 +52,7 @@ Report folded_report(const StepProgram& step) {
   row.seconds = folded.seconds;
   row.tokens_per_s =
       static_cast<double>(scenario.train.global_batch) * step.model.spec.tokens_per_sample() / folded.seconds;
+  report.tokens_per_s = row.tokens_per_s;
   report.steps.push_back(row);
   report.bubble.ideal = ideal_bubble(step.schedule);
   report.bubble.predicted = folded.bubble / folded.seconds;
@@ -102,14 +103,17 @@ double count_ops(const StepProgram& step) {
   return ops * step.grid.tensor * step.grid.data;
 }
 
-void check_size(const StepProgram& step) {
-  const double ops = count_ops(step);
-  if (ops <= too_many_ops) return;
+void check_size(const StepProgram& step, double most_bytes) {
+  const double ops = count_ops(step), bytes = ops * bytes_per_op;
+  if (bytes <= most_bytes) return;
   std::string why = why_not_folded(step.scenario);
-  if (!why.empty()) why = ", and identical ranks cannot be folded into one: " + why;
+  if (!why.empty()) why = "; identical ranks cannot be folded into one: " + why;
   throw PlanError(
-      fmt::format("the programs of the plan's {} have some {} million ops, more than can be laid out one by one{}",
-                  counted(step.grid.size(), "rank"), std::llround(ops / 1e6), why));
+      fmt::format("the programs of the plan's {} have some {:.1f} million ops, which need about {} one by "
+                  "one{}; {}",
+                  counted(step.grid.size(), "rank"), ops / 1e6, figure::bytes(bytes), why,
+                  most_bytes > usual_bytes ? "that is more than this machine has"
+                                           : "--any-size lays them out where the memory is there"));
 }
 
 bool is_folded(const StepProgram& step) {
@@ -120,7 +124,7 @@ bool is_folded(const StepProgram& step) {
 namespace {
 
 StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare, const std::optional<OtherCosts>& other,
-                               const std::function<bool(const StepProgram&)>& folds) {
+                               const std::function<bool(const StepProgram&)>& folds, double most_bytes) {
   StepPrediction predicted;
   if (folds(step)) {
     if (other)
@@ -130,7 +134,7 @@ StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare, 
                       counted(step.grid.size(), "rank"), std::llround(count_ops(step) / 1e6)));
     predicted.report = folded_report(step);
   } else {
-    check_size(step);
+    check_size(step, most_bytes);
     const auto context = std::make_shared<RunContext>(context_of(step.scenario));
     if (prepare) prepare(context->step, context->programs);
     predicted.context = context;
@@ -149,19 +153,19 @@ StepPrediction predict_in_full(const StepProgram& step, const Prepare& prepare, 
 }  // namespace
 
 Report predict_step(const StepProgram& step, const Prepare& prepare) {
-  return predict_in_full(step, prepare, {}, is_folded).report;
+  return predict_in_full(step, prepare, {}, is_folded, usual_bytes).report;
 }
 
 StepPrediction predict_with_facts(const Scenario& scenario, const Prepare& prepare,
                                   const std::optional<OtherCosts>& other,
-                                  const std::function<bool(const StepProgram&)>& folds) {
+                                  const std::function<bool(const StepProgram&)>& folds, double most_bytes) {
   const auto after = after_lost_node(scenario);
-  if (!after) return predict_in_full(compile(scenario), prepare, other, folds);
+  if (!after) return predict_in_full(compile(scenario), prepare, other, folds, most_bytes);
   Scenario whole = scenario;
   whole.cluster.lost_node = -1;
-  const StepPrediction before = predict_in_full(compile(whole), prepare, other, folds);
+  const StepPrediction before = predict_in_full(compile(whole), prepare, other, folds, most_bytes);
   StepPrediction left =
-      after->replicas_lost > 0 ? predict_in_full(compile(after->scenario), prepare, other, folds) : before;
+      after->replicas_lost > 0 ? predict_in_full(compile(after->scenario), prepare, other, folds, most_bytes) : before;
   left.report.lost = {scenario.cluster.lost_node, after->replicas_lost, after->replicas_before,
                       before.report.steps.empty() ? std::nan("") : before.report.steps.back().tokens_per_s};
   return left;

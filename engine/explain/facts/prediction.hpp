@@ -13,8 +13,10 @@ namespace rankscope {
 /// Ops of the model in all ranks' programs: a simulation's time and memory are proportional to them.
 double count_ops(const StepProgram& step);
 
-/// Throws PlanError if there are too many to create, check and lay out individually.
-void check_size(const StepProgram& step);
+/// What is laid out without being asked for: some seconds and 400,000 ops.
+inline constexpr double usual_bytes = 1e9;
+/// Throws PlanError if there are too many to create, check and lay out individually in this memory.
+void check_size(const StepProgram& step, double most_bytes = usual_bytes);
 
 /// True if predict_step folds: the plan has more ops than can be laid out in a second or two, or the cluster runs other
 /// software than this engine, whose memory and messages this engine's programs do not have; and its ranks are
@@ -44,9 +46,11 @@ struct StepPrediction {
 };
 /// As predict_scenario, for the command line and for the window. With `other` costs, which cannot be folded
 /// (PlanError). `folds`: a caller that runs the plan afterwards needs every rank's program, and can wait longer for it.
+/// `most_bytes`: of ops that are laid out (check_size).
 StepPrediction predict_with_facts(const Scenario& scenario, const Prepare& prepare,
                                   const std::optional<OtherCosts>& other = {},
-                                  const std::function<bool(const StepProgram&)>& folds = is_folded);
+                                  const std::function<bool(const StepProgram&)>& folds = is_folded,
+                                  double most_bytes = usual_bytes);
 
 /// The numbers of a recording. For a folded prediction they are those of its scenario, predicted again. Throws as
 /// context_of and predict_step.

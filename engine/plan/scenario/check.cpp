@@ -49,6 +49,8 @@ std::optional<Complaint> complaint_about_files(const Scenario& scenario) {
 }  // namespace
 
 Complaint unknown_name(const std::string& key, const std::string& name) {
+  if (const std::string_view feature = absent_feature(name); !feature.empty())
+    return {{key}, fmt::format("unknown {} '{}'; {}", key.substr(key.find('.') + 1), name, feature)};
   std::vector<std::string> known = choices(key);
   std::erase(known, "");
   std::string near(value_called(key, name));

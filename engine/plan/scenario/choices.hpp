@@ -82,6 +82,12 @@ enum class AttentionKernel : std::uint8_t { flash, stored };
 template <>
 inline constexpr auto word_table<AttentionKernel> = word_list("flash", "stored");
 
+/// `library`: rings over all ports and trees, as NCCL's; `engine`: the transfer lists of engine/plan/collective, which
+/// this engine runs itself.
+enum class Collectives : std::uint8_t { library, engine };
+template <>
+inline constexpr auto word_table<Collectives> = word_list("library", "engine");
+
 enum class Accumulation : std::uint8_t { fused, added, copied, flat };
 template <>
 inline constexpr auto word_table<Accumulation> = word_list("fused", "added", "copied", "flat");

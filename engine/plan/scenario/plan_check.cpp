@@ -306,7 +306,7 @@ std::optional<Complaint> cluster_complaint(const Scenario& scenario, const Advis
     return Complaint{{"plan.data", "plan.pipeline", "plan.tensor", "cluster.nodes", "cluster.spec"},
                      fmt::format("the plan has {}, and cluster '{}' has {} ({} of {}); use fewer ranks, or set "
                                  "cluster.nodes = 0 for as many nodes as it takes",
-                                 counted(ranks, "rank"), cluster.spec, counted(devices, "device"),
+                                 counted(ranks, "rank"), cluster.label(), counted(devices, "device"),
                                  counted(cluster.nodes, "node"), cluster.devices_per_node)};
   if (const int bytes = cluster.software.reduced_bytes; bytes != 0 && bytes != 2 && bytes != 4 && bytes != 8)
     return Complaint{{"software.reduced_bytes"},

@@ -3,20 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <map>
 
 #include "engine/base/host/excerpt.hpp"
 #include "engine/op/contains.hpp"
 #include "engine/op/words.hpp"
-#include "engine/plan/scenario/check.hpp"
+#include "engine/plan/scenario/advice.hpp"
+#include "engine/plan/scenario/cluster.hpp"
 #include "engine/plan/scenario/data_source.hpp"
-#include "engine/plan/scenario/document.hpp"
-#include "engine/plan/scenario/keys.hpp"
 #include "engine/plan/scenario/measured.hpp"
 #include "engine/plan/scenario/resources.hpp"
 #include "engine/plan/scenario/usual_names.hpp"
+#include "engine/plan/scenario/values.hpp"
 
 namespace rankscope {
 namespace {
@@ -27,165 +25,11 @@ using document::Table;
 using document::trimmed;
 using document::Value;
 
-/// The position of each given value, and whether it was given after --set: for error messages about it.
-struct Places {
-  std::map<std::string, std::string> file, set;
-  /// Unknown names of choices, by key. Later values may replace them, so errors about them are reported last.
-  std::map<std::string, std::string> unknown;
-};
-
-/// "file:1:1", or the text of an override: the place of a key in messages.
-std::string place_of(const Complaint& complaint, const Places& places, const std::string& name) {
-  // The file is more likely to be correct than the override just typed.
-  for (const auto* known : {&places.set, &places.file})
-    for (const std::string& key : complaint.keys)
-      if (const auto at = known->find(key); at != known->end()) return at->second;
-  return name + ":1:1";
-}
-
-std::optional<Complaint> complaint_about_names(const Places& places) {
-  if (!places.unknown.empty())
-    for (const Key& key : scenario_keys())
-      if (const auto found = places.unknown.find(key.path()); found != places.unknown.end())
-        return unknown_name(key.path(), found->second);
-  return std::nullopt;
-}
-
-std::vector<std::string> keys_of(std::string_view table) {
-  std::vector<std::string> names;
-  for (const Key& key : scenario_keys())
-    if (key.table == table) names.emplace_back(key.name);
-  return names;
-}
-
-/// Tables that have a key of this name.
-std::vector<std::string> tables_with(std::string_view name) {
-  std::vector<std::string> tables;
-  for (const Key& key : scenario_keys())
-    if (key.name == name) tables.emplace_back(key.table);
-  return tables;
-}
-
-std::vector<std::string> bracketed(std::vector<std::string> tables) {
-  for (std::string& table : tables) table = "[" + table + "]";
-  return tables;
-}
-
 std::vector<std::string> all_tables() {
   std::vector<std::string> names;
   for (std::string_view table : scenario_tables()) names.emplace_back(table);
   names.emplace_back("lab");
   return names;
-}
-
-/// The correction for an unknown key.
-std::string suggestion(std::string_view name, std::string_view table) {
-  if (const auto others = tables_with(name); !others.empty()) return "it belongs in " + listed(bracketed(others));
-  if (const Key* key = find_key(key_called(name)))
-    return "did you mean '" + std::string(key->name) + "'" +
-           (key->table == table ? "?" : " of [" + std::string(key->table) + "]?");
-  const std::vector<std::string> known = keys_of(table);
-  if (const std::string near = nearest(name, known); !near.empty()) return "did you mean '" + near + "'?";
-  if (const std::string near = nearest(name, keys_of(software_table)); table == cluster_table && !near.empty())
-    return "did you mean '" + near + "' of [software]?";
-  return "[" + std::string(table) + "] has " + listed(known);
-}
-
-/// Puts a value into a field, or reports the type that it should have.
-class Assign {
- public:
-  Assign(const std::string& at, std::string_view name, const Value& value) : at_(at), name_(name), value_(value) {}
-
-  void operator()(int* field) const {
-    const std::int64_t value = integer(*field);
-    if (value < INT32_MIN || value > INT32_MAX)
-      refuse(at_, fmt::format("{} = {} is out of range; it must be less than 2147483648", name_, value));
-    *field = static_cast<int>(value);
-  }
-  void operator()(std::uint64_t* field) const {
-    const std::int64_t value = integer(*field);
-    if (value < 0) refuse(at_, fmt::format("{} = {} is out of range; it must be at least 0", name_, value));
-    *field = static_cast<std::uint64_t>(value);
-  }
-  void operator()(double* field) const {
-    if (const auto* integer = std::get_if<std::int64_t>(&value_.content))
-      *field = static_cast<double>(*integer);
-    else if (const auto* real = std::get_if<double>(&value_.content))
-      *field = *real;
-    else
-      wrong_type("a number", "0.1");
-  }
-  void operator()(bool* field) const {
-    if (const auto* value = std::get_if<bool>(&value_.content))
-      *field = *value;
-    else
-      wrong_type("a boolean", *field ? "true" : "false");
-  }
-  void operator()(std::string* field) const {
-    if (const auto* value = std::get_if<std::string>(&value_.content))
-      *field = *value;
-    else
-      wrong_type("a string", "\"" + (field->empty() ? "text" : *field) + "\"");
-  }
-  void operator()(AnyChoice* field) {
-    std::string name = field->name();
-    (*this)(&name);
-    if (!field->take(name)) unknown_ = name;
-  }
-  template <class T>
-  void operator()(std::optional<T>* field) const {
-    T value(8);  // an example that is in the range of every such key
-    (*this)(&value);
-    *field = value;
-  }
-
-  /// The unknown name, if the field's set does not have it; the field is unchanged then.
-  const std::optional<std::string>& unknown() const { return unknown_; }
-
- private:
-  /// `usual`: the current value, which is in the key's range.
-  template <class T>
-  std::int64_t integer(T usual) const {
-    if (const auto* value = std::get_if<std::int64_t>(&value_.content)) return *value;
-    wrong_type("an integer", fmt::to_string(usual));
-  }
-  [[noreturn]] void wrong_type(const std::string& requested, const std::string& example) const {
-    refuse(at_, name_ + " is " + std::string(kind_of(value_)) + "; it takes " + requested + ", such as " + name_ +
-                    " = " + example);
-  }
-
-  const std::string& at_;
-  std::string name_;
-  const Value& value_;
-  std::optional<std::string> unknown_;
-};
-
-/// Returns Assign::unknown.
-std::optional<std::string> assign(const Field& field, const std::string& at, std::string_view name,
-                                  const Value& value) {
-  Assign to(at, name, value);
-  std::visit(to, field);
-  return to.unknown();
-}
-
-void note(const Key& key, const std::optional<std::string>& unknown, Places& places) {
-  if (unknown)
-    places.unknown[key.path()] = *unknown;
-  else
-    places.unknown.erase(key.path());
-}
-
-void read_table(const Item& item, Scenario& scenario, Places& places) {
-  for (const Item& entry : document::as<Table>(item, "it is a table: write [" + item.key + "] and its keys below")) {
-    const Key* key = find_key(item.key + "." + entry.key);
-    if (!key)
-      refuse(entry.at, "unknown key '" + entry.key + "' in [" + item.key + "]; " + suggestion(entry.key, item.key));
-    const auto [place, is_new] = places.file.try_emplace(key->path(), entry.at);
-    if (!is_new)
-      refuse(entry.at, entry.key + " is given twice, here and at " + place->second +
-                           ": it is a key of [software], which files once had in [cluster]; remove one of the two");
-    note(*key, assign(key->field(scenario), entry.at, key->name, entry.value), places);
-  }
 }
 
 void read_tables(const Table& root, Scenario& scenario, Places& places) {
@@ -223,8 +67,8 @@ const Key& key_of(const Override& given, const std::string& at) {
       for (const std::string& table : tables) paths.push_back(table + "." + given.key);
       refuse(at, "several tables have a key '" + given.key + "'; write " + listed(paths) + ", so give the table");
     }
-    if (const Key* key = find_key(key_called(given.key)))
-      refuse(at, "unknown key '" + given.key + "'; did you mean '" + std::string(key->name) + "'?");
+    if (const std::string meant = usual_key(given.key, {}); !meant.empty())
+      refuse(at, "unknown key '" + given.key + "'; " + meant);
     std::vector<std::string> names;
     for (const Key& key : scenario_keys()) names.emplace_back(key.name);
     refuse(at, "unknown key '" + given.key + "'; " +
@@ -239,75 +83,68 @@ const Key& key_of(const Override& given, const std::string& at) {
   refuse(at, "unknown key '" + name + "' in [" + table + "]; " + suggestion(name, table));
 }
 
-/// Returns Assign::unknown.
-std::optional<std::string> put(const Field& field, std::string_view name, const std::string& text,
-                               const std::string& at) {
-  // A string needs no quotes on a command line, even if it looks like a number.
+/// Text after --set as a value. A string needs no quotes on a command line, even if it looks like a number.
+Value typed_value(const Field& field, const std::string& text, const std::string& at) {
   const bool words = std::holds_alternative<std::string*>(field) || std::holds_alternative<AnyChoice*>(field);
-  const Value value = words && !text.starts_with('"') ? Value{at, text} : document::parse_value(text, at);
-  return assign(field, at, name, value);
+  return words && !text.starts_with('"') ? Value{at, text} : document::parse_value(text, at);
 }
 
 void apply(const std::vector<Override>& overrides, Scenario& scenario, Places& places) {
   for (const Override& given : overrides) {
     const std::string at = "--set " + excerpt(given.key) + "=" + excerpt(given.value);
     if (given.key == "title") {
-      put(&scenario.title, "title", given.value, at);
+      assign(&scenario.title, at, "title", typed_value(&scenario.title, given.value, at));
       continue;
     }
     const Key& key = key_of(given, at);
-    note(key, put(key.field(scenario), key.name, given.value, at), places);
+    note(key, assign(key, scenario, at, typed_value(key.field(scenario), given.value, at)), places);
     places.set[key.path()] = at;
   }
+  // Another kind of recomputation drops the file's number of blocks, which belongs to the kind there.
+  if (places.set.contains("plan.recompute") && !places.set.contains("plan.recompute_blocks") &&
+      scenario.plan.recompute != Recompute::blocks)
+    scenario.plan.recompute_blocks = 1;
 }
 
-/// Figures of the cluster that the scenario does not set itself are read from the cluster's file.
-void read_cluster(Scenario& scenario, const std::string& name, const Places& places) {
-  bool complete = true;
-  for (const Key& key : scenario_keys())
-    if (key.is_needed_of_cluster() && !places.file.contains(key.path()) && !places.set.contains(key.path()))
-      complete = false;
-  if (complete) return;
-  const std::string& spec = scenario.cluster.spec;
-  const std::filesystem::path file = find_resource("clusters", spec, name);
-  if (file.empty()) {
-    const std::vector<std::string> known = known_clusters(name);
-    const std::string near = nearest(spec, known);
-    std::string right = known.empty() ? "put a file " + spec +
-                                            ".toml into a folder `clusters` beside the scenario, or "
-                                            "set RANKSCOPE_RESOURCES to the folder that holds `clusters`"
-                                      : "known: " + listed(known);
-    if (!near.empty()) right = "did you mean '" + near + "'? " + right;
-    refuse(place_of({{"cluster.spec"}, ""}, places, name), "unknown cluster '" + spec + "'; " + right);
+/// Makes the number of micro-batches of their size, if that was given.
+std::optional<Complaint> settle_micro_batches(Scenario& scenario) {
+  PlanSpec& plan = scenario.plan;
+  const int size = plan.micro_batch_size, batch = scenario.train.global_batch;
+  if (size <= 0 || plan.data <= 0) return std::nullopt;
+  if (batch % (std::int64_t{plan.data} * size) != 0) {
+    const Advisor advisor{scenario, nullptr};
+    const std::vector<std::string> keys{"plan.micro_batch_size", "train.global_batch", "plan.data"};
+    const std::string what = fmt::format("a batch of {} cannot be cut into micro-batches of {} on {}",
+                                         counted(batch, "sample"), size, counted(plan.data, "data-parallel rank"));
+    std::vector<std::pair<std::string, std::vector<std::string>>> ways;
+    if (batch % plan.data == 0)
+      ways.push_back({"micro_batch_size", advisor.divisors_near("plan.micro_batch_size", batch / plan.data, size)});
+    ways.push_back(
+        {"global_batch", advisor.multiples_near("train.global_batch", std::int64_t{plan.data} * size, batch)});
+    return Complaint{keys, what + "; " + would_do(ways)};
   }
-  Scenario of_file;
-  of_file.cluster.spec = spec;
-  Places in_file;
-  for (const Item& item : document::parse_file(file.string())) {
-    if (item.key == "title") continue;
-    if (item.key != cluster_table && item.key != software_table)
-      refuse(item.at,
-             "a cluster file has no '" + item.key + "'; it has a title and the tables [cluster] and [software]");
-    read_table(item, of_file, in_file);
-  }
-  for (const Key& key : scenario_keys()) {
-    if (key.is_needed_of_cluster() && !in_file.file.contains(key.path()))
-      refuse(file.string() + ":1:1", "the key " + std::string(key.name) + " is missing in [cluster]; give " +
-                                         std::string(key.meaning) + ", and its source");
-  }
-  if (const auto complaint = complaint_about_names(in_file))
-    refuse(place_of(*complaint, in_file, file.string()), complaint->what);
-  // The scenario's own figures are not yet included: an error in one of those is not in the file.
-  if (const auto complaint = complaint_about_values(of_file);
-      complaint && find_key(complaint->keys[0])->is_of_cluster())
-    refuse(place_of(*complaint, in_file, file.string()), complaint->what);
-  for (const Key& key : scenario_keys()) {
-    const std::string path = key.path();
-    // The scenario's own values take precedence.
-    if (!key.is_of_cluster() || !in_file.file.contains(path) || places.file.contains(path) || places.set.contains(path))
-      continue;
-    std::visit([&](auto* field) { *field = *std::get<decltype(field)>(key.field(of_file)); }, key.field(scenario));
-  }
+  plan.micro_batches = batch / plan.data / size;
+  plan.micro_batch_size = 0;
+  return std::nullopt;
+}
+
+/// Of a size and a number of micro-batches the one after --set counts; both in one place must agree.
+std::optional<Complaint> settle_micro_batches(Scenario& scenario, const Places& places) {
+  const std::string size = "plan.micro_batch_size", number = "plan.micro_batches";
+  if (places.set.contains(number) && !places.set.contains(size)) scenario.plan.micro_batch_size = 0;
+  const int given = scenario.plan.micro_batches;
+  if (auto complaint = settle_micro_batches(scenario)) return complaint;
+  const bool together = (places.set.contains(size) && places.set.contains(number)) ||
+                        (!places.set.contains(size) && !places.set.contains(number) && places.file.contains(size) &&
+                         places.file.contains(number));
+  const int made = scenario.plan.micro_batches;
+  if (!together || scenario.micro_batch_size() == 0 || given == made) return std::nullopt;
+  return Complaint{
+      {number, size},
+      fmt::format("micro_batches = {} and micro_batch_size = {} cannot both be true of {} on {}; remove one "
+                  "of them",
+                  given, scenario.micro_batch_size(), counted(scenario.train.global_batch, "sample"),
+                  counted(scenario.plan.data, "data-parallel rank"))};
 }
 
 /// The file named by cluster.measured.
@@ -329,9 +166,12 @@ Scenario read(const Table& root, const std::string& name, const std::vector<Over
   Places places;
   read_tables(root, scenario, places);
   apply(overrides, scenario, places);
+  auto complaint = complaint_about_names(places);
+  if (!complaint) complaint = complaint_about_values(scenario);
+  if (complaint) refuse(place_of(*complaint, places, name), complaint->what);
   read_cluster(scenario, name, places);
   read_costs(scenario, name, places);
-  auto complaint = complaint_about_names(places);
+  complaint = settle_micro_batches(scenario, places);
   if (!complaint) complaint = first_complaint(scenario);
   if (!complaint && extra_check) complaint = extra_check(scenario);
   if (complaint) refuse(place_of(*complaint, places, name), complaint->what);
@@ -354,8 +194,9 @@ std::string full_key(const std::string& typed, const std::string& at) { return k
 
 void set_value(Scenario& scenario, const Override& given, const std::string& at) {
   const Key& key = key_of(given, at);
-  if (const auto unknown = put(key.field(scenario), key.name, given.value, at))
+  if (const auto unknown = assign(key, scenario, at, typed_value(key.field(scenario), given.value, at)))
     refuse(at, unknown_name(key.path(), *unknown).what);
+  if (const auto complaint = settle_micro_batches(scenario)) refuse(at, complaint->what);
 }
 
 Scenario read_scenario(const std::string& path, const std::vector<Override>& overrides, const ExtraCheck& extra_check) {
@@ -389,28 +230,13 @@ Scenario parse_recorded_scenario(const std::string& text) {
   Scenario scenario;
   Places places;
   read_tables(document::parse(text, name), scenario, places);
+  // Before collectives were a property of the software, a machine without a number of ports had the engine's.
+  if (scenario.cluster.rails == 0 && !places.has("software.collectives"))
+    scenario.cluster.software.collectives = Collectives::engine;
   auto complaint = complaint_about_names(places);
   if (!complaint) complaint = complaint_about_values(scenario);
   if (complaint) refuse(place_of(*complaint, places, name), complaint->what);
   return scenario;
-}
-
-std::vector<ChangedFigure> changed_figures(const ClusterSpec& cluster) {
-  Scenario asked, of_file;
-  asked.cluster = cluster;
-  of_file.cluster.spec = cluster.spec;
-  try {
-    read_cluster(of_file, {}, {});
-  } catch (const ScenarioError&) {
-    return {};
-  }
-  std::vector<ChangedFigure> changed;
-  for (const Key& key : scenario_keys()) {
-    if (!key.is_of_cluster() || key.name == "measured") continue;
-    const std::string value = written(key.field(asked));
-    if (value != written(key.field(of_file))) changed.push_back({key.name, value});
-  }
-  return changed;
 }
 
 void check_scenario(const Scenario& scenario) {

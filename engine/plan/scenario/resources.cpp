@@ -75,9 +75,9 @@ fs::path find_scenario(const std::string& named) {
   return {};
 }
 
-std::vector<std::string> known_clusters(const fs::path& scenario_file) {
+std::vector<std::string> known_resources(const std::string& kind, const fs::path& scenario_file) {
   std::set<std::string> names;
-  for (const fs::path& folder : folders_seen("clusters", scenario_file))
+  for (const fs::path& folder : folders_seen(kind, scenario_file))
     for (const fs::path& file : toml_files(folder)) names.insert(file.stem().string());
   return {names.begin(), names.end()};
 }

@@ -11,8 +11,8 @@ namespace rankscope {
 /// as compiled in. Folders that do not exist are left out.
 std::vector<std::filesystem::path> resource_folders();
 
-/// All clusters that can be named from there.
-std::vector<std::string> known_clusters(const std::filesystem::path& scenario_file);
+/// All files of that kind ("clusters", "software") that can be named from there, without .toml.
+std::vector<std::string> known_resources(const std::string& kind, const std::filesystem::path& scenario_file);
 
 /// The scenario that a user names: that file, or else the lab or model of that name ("data-parallel", "gpt2-124m") in
 /// the resource folders; empty if there is neither.

@@ -1,6 +1,7 @@
 #include "engine/plan/scenario/scenario.hpp"
 
 #include <charconv>
+#include <filesystem>
 #include <sstream>
 #include <stdexcept>
 
@@ -16,6 +17,11 @@ double ClusterSpec::peak_flops(DType type) const {
     case DType::u8: break;
   }
   throw std::invalid_argument("there is no peak for products of type " + std::string(name_of(type)));
+}
+
+std::string ClusterSpec::label() const {
+  if (spec.empty()) return "own";
+  return spec.find('/') == std::string::npos ? spec : std::filesystem::path(spec).stem().string();
 }
 
 double ClusterSpec::average_watts(double waiting) const {

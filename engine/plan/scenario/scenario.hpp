@@ -78,6 +78,8 @@ struct PlanSpec {
   /// Of schedule "1f1b-async": weights are kept until the backward of every micro-batch whose forward used them.
   bool weight_stashing = false;
   int micro_batches = 1;  ///< per data-parallel rank and step
+  /// Samples of one, instead of their number: reading makes the number of it, and 0 again.
+  int micro_batch_size = 0;
   /// Where the data group's gradients are summed and its parameters updated: "all-reduce" (on every rank),
   /// "main-device" (on its first rank, which sends out samples and parameters), "parameter-server" (on separate
   /// ranks).
@@ -149,9 +151,10 @@ struct MeasuredCost {
 };
 
 /// The software on a cluster if it is not this engine: the table [software] of its file, or of a scenario. The default
-/// is this engine.
+/// is this engine with NCCL.
 struct SoftwareSpec {
   Choice<AttentionKernel> attention = AttentionKernel::flash;  ///< stored: all scores go through memory
+  Choice<Collectives> collectives = Collectives::library;      ///< who moves the bytes of a collective
   bool fused = true;               ///< updates and the loss are one kernel each; else several passes over memory
   bool overlap = true;             ///< messages between stages and gradients' reductions run during compute
   bool split_transfers = false;    ///< tensor ranks each send a share to the next stage, which gathers them
@@ -184,10 +187,10 @@ struct SoftwareSpec {
   bool operator==(const SoftwareSpec&) const = default;
 };
 
-/// A machine's figures, from scenarios/clusters/NAME.toml. Those of the second half are optional: a machine
-/// without them has devices with a roofline and one link between any two.
+/// A machine's figures, from a cluster file or from the scenario itself. Those of the second half are optional: a
+/// machine without them has devices with a roofline, and one network port for each.
 struct ClusterSpec {
-  std::string spec = "laptop";
+  std::string spec = "laptop";  ///< a name, as of scenarios/clusters/NAME.toml, or a file's path; empty: described here
   double peak_flops_fp64 = 0, peak_flops_fp32 = 0, peak_flops_bf16 = 0, peak_flops_fp16 = 0;  ///< FLOP/s of one device
   double memory_bytes = 0;                                                                    ///< of one device
   double memory_bandwidth = 0;                                                                ///< bytes/s of one device
@@ -236,12 +239,16 @@ struct ClusterSpec {
   double ring_fill = 0;             ///< time that a ring's rounds lose by filling and draining, in hops
 
   SoftwareSpec software;
+  std::string
+      stack;  ///< key `software.stack`: a file of scenarios/software with the software's other keys; empty: none
 
   /// Name of a file of measured ops, which replace modelled costs if they apply (engine/predict/cost/measured.hpp).
   std::string measured;
   std::vector<MeasuredCost> costs;  ///< that file's content
 
   double peak_flops(DType type) const;
+  /// Its name for people: without the folder and the ending of a path; "own" without a file.
+  std::string label() const;
   /// Watts of a device that waits for others for this share of its time.
   double average_watts(double waiting) const;
   bool operator==(const ClusterSpec&) const = default;

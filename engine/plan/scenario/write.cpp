@@ -43,7 +43,7 @@ std::string to_toml(const Scenario& scenario) {
     if (key.table != table) text += "\n[" + std::string(key.table) + "]\n";
     table = key.table;
     const Field field = key.field(copy);
-    if (given(field)) text += std::string(key.name) + " = " + toml_value(field) + "\n";
+    if (given(field) && !key.only_read) text += std::string(key.name) + " = " + toml_value(field) + "\n";
   }
   return text;
 }

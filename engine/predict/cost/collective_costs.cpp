@@ -61,19 +61,27 @@ class LaidOut {
 
 CollectiveCosts collective_costs(const ClusterSpec& cluster, const RankGrid& grid, Choice<CollectiveChoice> algorithm,
                                  std::function<Link(int, int)> link) {
-  if (!has_topology(cluster)) return collective_costs(algorithm, std::move(link));
   const auto whole = [](OpKind kind, std::span<const int> members, std::int64_t payload) {
     const bool part = kind == OpKind::all_gather || kind == OpKind::gather;
     return payload * (part ? static_cast<std::int64_t>(members.size()) : 1);
   };
-  if (const auto named = algorithm_of(algorithm))
-    return [whole, laid_out = std::make_shared<LaidOut>(cluster, grid, *named)](
-               OpKind kind, std::span<const int> members, std::int64_t payload) {
-      return laid_out->ns(kind, members, whole(kind, members, payload));
+  const auto route = library_route(algorithm);
+  if (cluster.software.collectives == Collectives::library && route)
+    return [whole, cluster, route = *route](OpKind kind, std::span<const int> members,
+                                            std::int64_t payload) -> std::int64_t {
+      const auto bytes = static_cast<double>(whole(kind, members, payload));
+      return std::llround(collective_seconds(cluster, route, kind, members, bytes) * 1e9);
     };
-  return [whole, cluster](OpKind kind, std::span<const int> members, std::int64_t payload) -> std::int64_t {
-    const auto bytes = static_cast<double>(whole(kind, members, payload));
-    return std::llround(collective_seconds(cluster, Route::best, kind, members, bytes) * 1e9);
+  const Algorithm list = algorithm_of(algorithm).value_or(Algorithm::ring);
+  return [whole, link = std::move(link),
+          equal = cluster.devices_per_card > 1 ? cluster.devices_per_card : cluster.devices_per_node, list,
+          call_ns = std::llround(cluster.collective_latency_s * 1e9),
+          laid_out = std::make_shared<LaidOut>(cluster, grid, list)](OpKind kind, std::span<const int> members,
+                                                                     std::int64_t payload) -> std::int64_t {
+    const bool has_equal_links = members.front() / equal == members.back() / equal;
+    if (!has_equal_links) return laid_out->ns(kind, members, whole(kind, members, payload));
+    return call_ns + (list == Algorithm::ring ? ring_ns(kind, members, payload, link)
+                                              : algorithm_ns(kind, list, members, payload, link));
   };
 }
 

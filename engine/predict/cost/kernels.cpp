@@ -218,9 +218,10 @@ double sum(const std::vector<Kernel>& kernels, const ClusterSpec& cluster, DType
 }
 
 SegmentSeconds roofline(const Model& model, const SegmentSpec& s, const ClusterSpec& cluster) {
-  const double peak = positive_figure(cluster.peak_flops(model.type), "peak FLOP/s in the plan's precision", cluster);
+  const double rate = cluster.product_efficiency *
+                      positive_figure(cluster.peak_flops(model.type), "peak FLOP/s in the plan's precision", cluster);
   const auto seconds = [&](double flops, double bytes) {
-    return std::max(flops / peak + cluster.op_overhead_s, memory_seconds(cluster, bytes));
+    return std::max(flops / rate + cluster.op_overhead_s, memory_seconds(cluster, bytes));
   };
   return {seconds(s.forward_flops, s.forward_bytes),
           s.has_input_gradient() ? seconds(s.input_gradient_flops, s.input_gradient_bytes) : 0,

@@ -33,8 +33,9 @@ SegmentKernels kernels_of(const Model& model, const SegmentSpec& segment, const 
 struct SegmentSeconds {
   double forward = 0, input_gradient = 0, weight_gradient = 0, backward = 0;
 };
-/// The sums over its kernels; without cluster.multiprocessors one roofline each (FLOPs over the peak or operands' bytes
-/// over the memory's bandwidth, whichever is more, and the launch). Times in `measured` take precedence.
+/// The sums over its kernels; without cluster.multiprocessors one roofline each (FLOPs over product_efficiency of the
+/// peak, or operands' bytes over memory_efficiency of the memory's bandwidth, whichever is more, and the launch). Times
+/// in `measured` take precedence.
 SegmentSeconds segment_seconds(const Model& model, const SegmentSpec& segment, const ClusterSpec& cluster,
                                const MeasuredOps* measured = nullptr);
 

@@ -126,6 +126,7 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
   const RankGrid grid = scenario.plan.grid();
   const auto tensor_group = grid.group_of(0, GroupKind::tensor);
   const MeasuredOps measured(scenario.cluster.costs, scenario.plan.precision.name());
+  const Route route = library_route(scenario.plan.collective).value_or(Route::best);
   const bool to_the_end = scenario.cluster.software.recompute_whole && scenario.plan.recompute == Recompute::blocks &&
                           scenario.plan.recompute_blocks == 1;
   for (std::size_t c = 0; c + 1 < first_segment.size(); ++c)
@@ -134,9 +135,7 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
       const SegmentSeconds seconds = segment_seconds(model, s, scenario.cluster, &measured);
       SegmentTable::Cost cost{ns(seconds.forward), ns(seconds.input_gradient), ns(seconds.weight_gradient),
                               ns(seconds.backward), 0};
-      const double hidden = has_topology(scenario.cluster)
-                                ? hidden_exchange_seconds(scenario, model, static_cast<std::size_t>(i), tensor_group)
-                                : 0;
+      const double hidden = hidden_exchange_seconds(scenario, model, static_cast<std::size_t>(i), tensor_group);
       cost.backward -= ns(std::min(hidden, seconds.backward));
       // The last op of a block that this engine repeats includes what other software repeats after it.
       if (const auto rest = model.unrepeated_behind(s); to_the_end && !rest.empty()) {
@@ -145,12 +144,10 @@ SegmentTable modelled_table(const Scenario& scenario, const Model& model) {
           cost.recompute += ns(segment_seconds(model, other, scenario.cluster).forward);
         const double stream = static_cast<double>(model.tokens() * model.spec.width * bytes_of(model.type));
         for (const Exchange& exchange : model.exchanges)
-          if (exchange.from == TensorName::contracted && exchange.forward && has_topology(scenario.cluster))
-            cost.recompute +=
-                ns(collective_seconds(scenario.cluster, Route::best, *exchange.forward, tensor_group, stream));
-        if (gathers_checkpoints(scenario.cluster, model) && has_topology(scenario.cluster))
-          cost.recompute +=
-              ns(collective_seconds(scenario.cluster, Route::best, OpKind::all_gather, tensor_group, stream));
+          if (exchange.from == TensorName::contracted && exchange.forward)
+            cost.recompute += ns(collective_seconds(scenario.cluster, route, *exchange.forward, tensor_group, stream));
+        if (gathers_checkpoints(scenario.cluster, model))
+          cost.recompute += ns(collective_seconds(scenario.cluster, route, OpKind::all_gather, tensor_group, stream));
       }
       table.segment(s) = cost;
       SegmentTable::add(table.chunk(c), cost);
@@ -186,9 +183,8 @@ double hidden_exchange_seconds(const Scenario& scenario, const Model& model, std
     const bool is_norm = exchange.from == TensorName::norm1 || exchange.from == TensorName::norm2;
     if (!is_norm || exchange.to != here.inputs.front().name || !exchange.backward) continue;
     const SegmentSeconds seconds = segment_seconds(model, here, cluster);
-    const auto collective = [&](OpKind kind) {
-      return collective_seconds(cluster, Route::best, kind, tensor_group, stream);
-    };
+    const Route route = library_route(scenario.plan.collective).value_or(Route::best);
+    const auto collective = [&](OpKind kind) { return collective_seconds(cluster, route, kind, tensor_group, stream); };
     const double sum = std::min(seconds.weight_gradient, collective(*exchange.backward));
     const bool again = exchange.forward == OpKind::all_gather && !cluster.software.fused;
     return sum + (again ? std::min(seconds.input_gradient, collective(OpKind::all_gather)) : 0);
@@ -239,7 +235,7 @@ Costs modelled_costs(const Scenario& scenario, const Model& model) {
   };
   costs.link = [cluster = scenario.cluster](int from, int to) { return cluster_link(cluster, from, to); };
   costs.collective_ns = collective_costs(scenario.cluster, scenario.plan.grid(), scenario.plan.collective, costs.link);
-  if (scenario.cluster.software.split_transfers && has_topology(scenario.cluster) && !model.sequence_parallel)
+  if (scenario.cluster.software.split_transfers && !model.sequence_parallel)
     costs.link = [cluster = scenario.cluster, grid = scenario.plan.grid()](int from, int to) {
       const bool of_stages = !grid.is_server(from) && !grid.is_server(to) &&
                              grid.coordinates_of(from).pipeline != grid.coordinates_of(to).pipeline;

@@ -18,7 +18,7 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 /// A model of the scenario's cluster, from its figures alone:
 ///
 ///   forward, backward, …   the kernels of kernels.hpp if the cluster's figures include
-///                          multiprocessors, else max(FLOPs / peak of the precision, bytes / memory bandwidth) + op
+///                          multiprocessors, else max(FLOPs / sustained peak, bytes / sustained bandwidth) + op
 ///                          overhead (roofline; Williams, Waterman and Patterson 2009). A folded op is the sum of its
 ///                          segments'. Minus hidden parts of backward exchanges (hidden_exchange_seconds);
 ///                          these are laid out in full. With software.recompute_whole, a block's last repeated
@@ -29,9 +29,8 @@ Costs unit_costs(std::int64_t unit_ns = 1'000'000);
 ///                          bandwidth
 ///   … that were measured   their times in cluster.costs take precedence (measured.hpp)
 ///   copies                 bytes / bandwidth between device and host + op overhead
-///   messages, collectives  cluster_link, between stages stage_message_cost; collectives by plan.collective ("auto" is
-///                          a ring; if the cluster's network is described, the faster of ring and tree, and
-///                          named algorithms transfer by transfer: collective_costs.hpp)
+///   messages, collectives  cluster_link, between stages stage_message_cost; collectives by plan.collective and
+///                          software.collectives: collective_costs.hpp
 ///
 /// fault.slow_rank's compute takes fault.slow_factor times as long. Throws std::invalid_argument that names the cluster
 /// key if a required figure is not positive.

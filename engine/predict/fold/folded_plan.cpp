@@ -44,9 +44,9 @@ const char* why_not_folded(const Scenario& scenario) {
   if (scenario.plan.offload != Offload::none && !keeps_gradients_on_host(scenario))
     return "work on the host that overlaps with the next step cannot be folded";
   if (scenario.plan.updates_each_micro_batch()) return "stages update after each micro-batch";
-  if (scenario.plan.collective != CollectiveChoice::automatic) return "the plan sets the algorithm of collectives";
-  if (!has_topology(scenario.cluster))
-    return "the cluster does not say how many network ports a node has (cluster.rails)";
+  if (!library_route(scenario.plan.collective)) return "no library has this algorithm of collectives (plan.collective)";
+  if (scenario.cluster.software.collectives == Collectives::engine)
+    return "collectives are the engine's own lists of transfers (software.collectives)";
   return "";
 }
 
@@ -65,7 +65,7 @@ FoldedPlan::FoldedPlan(const Scenario& of, FoldMemo& with)
 }
 
 double FoldedPlan::collective(OpKind kind, const std::vector<int>& members, double bytes) const {
-  return collective_seconds(cluster, Route::best, kind, members, bytes);
+  return collective_seconds(cluster, *library_route(scenario.plan.collective), kind, members, bytes);
 }
 
 double FoldedPlan::stream_bytes() const {

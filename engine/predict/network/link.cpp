@@ -28,19 +28,13 @@ std::int64_t phases_ns(const Link& link, int phases, double bytes) {
 
 double positive_figure(double value, const char* key, const ClusterSpec& cluster) {
   if (value > 0) return value;
-  throw std::invalid_argument("cluster '" + cluster.spec + "' does not say its " + key +
+  throw std::invalid_argument("cluster '" + cluster.label() + "' does not say its " + key +
                               "; a modelled cost needs a positive value");
 }
 
 Link cluster_link(const ClusterSpec& cluster, int from, int to) {
-  if (has_topology(cluster)) {
-    const MessageCost cost = message_cost(cluster, from, to);
-    return {std::llround(cost.latency * 1e9), cost.bandwidth * 1e-9};
-  }
-  const int per_node = std::max(1, cluster.devices_per_node);
-  const bool near = from / per_node == to / per_node;
-  return {std::llround((near ? cluster.intra_latency_s : cluster.inter_latency_s) * 1e9),
-          (near ? cluster.intra_bandwidth : cluster.inter_bandwidth) * 1e-9};
+  const MessageCost cost = message_cost(cluster, from, to);
+  return {std::llround(cost.latency * 1e9), cost.bandwidth * 1e-9};
 }
 
 std::int64_t ring_ns(OpKind kind, std::span<const int> members, std::int64_t payload,

@@ -22,8 +22,7 @@ struct Link {
 /// `value`, or std::invalid_argument that names the cluster's key if it is not positive.
 double positive_figure(double value, const char* key, const ClusterSpec& cluster);
 
-/// Between two ranks: within a node of devices_per_node consecutive ranks or across nodes. A bandwidth of 0 is
-/// infinite. For a cluster with a described network: message_cost in network.hpp.
+/// A message between two ranks, while all ranks of the node send one: message_cost in network.hpp.
 Link cluster_link(const ClusterSpec& cluster, int from, int to);
 
 /// A ring over `members` at the speed of its slowest link: every phase moves S/n bytes, S is the complete tensor.

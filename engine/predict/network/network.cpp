@@ -15,18 +15,20 @@ constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 int rails_of(const ClusterSpec& cluster) { return cluster.rails > 0 ? cluster.rails : cluster.devices_per_node; }
 
-/// From the device outwards. `inter_share`: the share of its rate that a node's port reaches.
+/// From the device outwards, as far as the cluster is described. `inter_share`: the share of its rate that a node's
+/// port reaches.
 std::vector<NetworkLevel> levels_of(const ClusterSpec& c, double inter_share) {
-  const double intra = positive_figure(c.intra_bandwidth, "intra_bandwidth", c) * c.intra_efficiency;
+  const double intra = c.intra_bandwidth * c.intra_efficiency;
   std::vector<NetworkLevel> levels;
   if (c.devices_per_card > 1) {
     levels.push_back(
         {NetworkUnit::device, 1, positive_figure(c.card_bandwidth, "card_bandwidth", c) * c.intra_efficiency});
     levels.push_back({NetworkUnit::card, c.devices_per_card, intra * c.devices_per_card});
-  } else {
+  } else if (c.intra_bandwidth > 0) {
     levels.push_back({NetworkUnit::device, 1, intra});
   }
-  const double node = rails_of(c) * positive_figure(c.inter_bandwidth, "inter_bandwidth", c) * inter_share;
+  if (!(c.inter_bandwidth > 0)) return levels;
+  const double node = rails_of(c) * c.inter_bandwidth * inter_share;
   levels.push_back({NetworkUnit::node, c.devices_per_node, node});
   if (c.nodes_per_switch > 0)
     levels.push_back({NetworkUnit::leaf_switch, c.devices_per_node * c.nodes_per_switch,
@@ -48,6 +50,21 @@ void for_each_unit(std::span<const int> members, int devices, Use use) {
   }
 }
 
+bool within_one(std::span<const int> members, int devices) {
+  return members.front() / devices == members.back() / devices;
+}
+
+/// The links between these members must be described.
+void check_links(const ClusterSpec& cluster, std::span<const int> members) {
+  if (!within_one(members, cluster.devices_per_node))
+    positive_figure(cluster.inter_bandwidth, "inter_bandwidth", cluster);
+  for (std::size_t i = 0; i + 1 < members.size(); ++i)
+    if (members[i] / cluster.devices_per_node == members[i + 1] / cluster.devices_per_node) {
+      positive_figure(cluster.intra_bandwidth, "intra_bandwidth", cluster);
+      return;
+    }
+}
+
 struct Placement {
   int nodes = 0, least = 0, greatest = 0;  ///< nodes with members, and members on one
 };
@@ -62,10 +79,6 @@ Placement placement_of(std::span<const int> members, int devices) {
   return placement;
 }
 
-bool within_one(std::span<const int> members, int devices) {
-  return members.front() / devices == members.back() / devices;
-}
-
 /// A group's share of such a unit's uplink, with this number of members on the unit.
 double share_of(const ClusterSpec& cluster, const NetworkLevel& level, int members) {
   const double share = static_cast<double>(members) / level.devices;
@@ -77,6 +90,7 @@ double share_of(const ClusterSpec& cluster, const NetworkLevel& level, int membe
 /// Bytes/s of a ring that reaches this share of the rate of a node's ports.
 double slowest_way_out(const ClusterSpec& cluster, std::span<const int> members, double inter_share) {
   if (members.size() < 2) return no_limit;
+  check_links(cluster, members);
   double bandwidth = no_limit;
   for (const NetworkLevel& level : levels_of(cluster, inter_share)) {
     if (level.devices > 1 && within_one(members, level.devices)) break;
@@ -230,7 +244,16 @@ std::vector<Protocol> protocols_of(const ClusterSpec& c) {
   return protocols;
 }
 
-bool has_topology(const ClusterSpec& cluster) { return cluster.rails > 0; }
+std::optional<Route> library_route(CollectiveChoice choice) {
+  switch (choice) {
+    case CollectiveChoice::automatic: return Route::best;
+    case CollectiveChoice::ring: return Route::ring;
+    case CollectiveChoice::tree: return Route::tree;
+    case CollectiveChoice::naive:
+    case CollectiveChoice::halving_doubling: break;
+  }
+  return std::nullopt;
+}
 
 double ring_bandwidth(const ClusterSpec& cluster, std::span<const int> members) {
   return slowest_way_out(cluster, members, cluster.inter_efficiency);
@@ -239,6 +262,7 @@ double ring_bandwidth(const ClusterSpec& cluster, std::span<const int> members) 
 double collective_seconds(const ClusterSpec& cluster, Route route, OpKind kind, std::span<const int> members,
                           double bytes) {
   if (members.size() < 2) return 0;
+  check_links(cluster, members);
   const Ring of_group = ring_of(cluster, members);
   const double ring = best_ring(cluster, of_group, kind, members, bytes);
   const bool to_or_from_one = kind == OpKind::broadcast || kind == OpKind::reduce;

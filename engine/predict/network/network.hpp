@@ -7,6 +7,7 @@
 // ports of cluster.slow_node are slower by slow_node_factor.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,11 +27,8 @@ struct NetworkLevel {
   int devices = 1;     ///< of one unit
   double way_out = 0;  ///< bytes/s each way, efficiencies included
 };
-/// Throws std::invalid_argument if the cluster lacks a figure.
+/// Those that the cluster's figures describe.
 std::vector<NetworkLevel> network_levels(const ClusterSpec& cluster);
-
-/// True for a cluster with a described network (cluster.rails); others have one link between any two devices.
-bool has_topology(const ClusterSpec& cluster);
 
 /// Bytes/s of a ring over `members` (world ranks, ascending): the smallest share that its members have of the uplinks
 /// of all units that it leaves, efficiencies included. Infinite for one member.
@@ -43,6 +41,9 @@ enum class Route : std::uint8_t {
   hierarchical,  ///< all_reduce: reduce-scatter within the nodes, rings over them on all rails, all-gather within
   best,          ///< the faster of ring and tree, as NCCL chooses
 };
+
+/// The route of plan.collective in a library; empty for an algorithm that no library has.
+std::optional<Route> library_route(CollectiveChoice choice);
 
 /// How a library moves bytes: long hops at the full rate, or short hops at a part of it (quick_share).
 struct Protocol {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "engine/predict/network/link.hpp"
 #include "engine/predict/network/network.hpp"
 
 namespace rankscope {
 
 Wires::Wires(const ClusterSpec& cluster, int devices)
     : devices_per_card_(cluster.devices_per_card), devices_per_node_(std::max(1, cluster.devices_per_node)) {
+  if (devices > devices_per_node_) positive_figure(cluster.inter_bandwidth, "inter_bandwidth", cluster);
   for (const NetworkLevel& level : network_levels(cluster)) {
     const bool is_node = level.unit == NetworkUnit::node;
     int ports = level.devices;

@@ -38,7 +38,7 @@ class Wires {
   double rate(int link) const { return rates_[link]; }
   WirePath way(int from, int to, const HopLatencies& hops) const;
   /// Devices in the largest unit that has an uplink: two devices that are further apart share no link.
-  int devices_of_widest() const { return levels_.back().devices; }
+  int devices_of_widest() const { return levels_.empty() ? 1 : levels_.back().devices; }
 
  private:
   struct Level {

@@ -56,11 +56,11 @@ std::string to_text(const SettledStages& settled) {
   const std::string blocks = model.is_resnet()
                                  ? fmt::format("blocks take {:.3f} to {:.3f} ms", 1e3 * *least, 1e3 * *greatest)
                                  : fmt::format("a block takes {:.3f} ms", 1e3 * *least);
-  return fmt::format("stages = \"{}\": of a micro-batch {}, the {} {:.3f} ms, the {} {:.3f} ms, {}",
-                     settled.scenario.plan.stages, blocks, model.front_word(), 1e3 * seconds.first, model.end_word(),
-                     1e3 * seconds.last,
-                     settled.measured ? std::string("measured on this machine")
-                                      : "modelled from the figures of cluster '" + settled.scenario.cluster.spec + "'");
+  return fmt::format(
+      "stages = \"{}\": of a micro-batch {}, the {} {:.3f} ms, the {} {:.3f} ms, {}", settled.scenario.plan.stages,
+      blocks, model.front_word(), 1e3 * seconds.first, model.end_word(), 1e3 * seconds.last,
+      settled.measured ? std::string("measured on this machine")
+                       : "modelled from the figures of cluster '" + settled.scenario.cluster.label() + "'");
 }
 
 }  // namespace rankscope

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <iostream>
 
+#include "engine/op/contains.hpp"
 #include "engine/plan/scenario/choices.hpp"
 #include "engine/worker/commands/command.hpp"
 
@@ -46,15 +46,23 @@ std::string value_in_file(const Field& field) {
   return given(field) ? written(field) : "none";
 }
 
-int print_keys(const std::string& table) {
+/// `named`: a table, or a key as it is typed after --set; empty for all.
+int print_keys(const std::string& named) {
   const std::vector<std::string_view> tables = scenario_tables();
-  if (!table.empty() && std::find(tables.begin(), tables.end(), table) == tables.end())
-    throw ScenarioError(
-        fmt::format("'{}' is no table of a scenario file; the tables are {}", table, fmt::join(tables, ", ")));
+  const bool is_key = !named.empty() && !contains(tables, named);
+  std::string path;
+  if (is_key) {
+    try {
+      path = full_key(named, "");
+    } catch (const ScenarioError&) {
+      throw ScenarioError(
+          fmt::format("'{}' is no table or key of a scenario file; the tables are {}", named, fmt::join(tables, ", ")));
+    }
+  }
   Scenario defaults = parse_scenario("", "the defaults");  // with the figures of the default cluster's file
   std::string_view last;
   for (const Key& key : scenario_keys()) {
-    if (!table.empty() && key.table != table) continue;
+    if (is_key ? key.path() != path : !named.empty() && key.table != named) continue;
     if (key.table != last && !key.table.empty())
       std::cout << fmt::format("{}[{}]\n", last.empty() ? "" : "\n", key.table);
     last = key.table;
@@ -68,11 +76,11 @@ int print_keys(const std::string& table) {
 }  // namespace
 
 Command keys(CLI::App& app) {
-  const auto table = std::make_shared<std::string>();
+  const auto named = std::make_shared<std::string>();
   auto* line =
       app.add_subcommand("keys", "list the keys of a scenario file with their defaults, meanings and accepted values");
-  line->add_option("table", *table, "only this table, for example plan, train or cluster");
-  return {line, [table] { return print_keys(*table); }};
+  line->add_option("name", *named, "only this table or key, for example plan, or plan.zero");
+  return {line, [named] { return print_keys(*named); }};
 }
 
 }  // namespace rankscope::command

@@ -2,9 +2,11 @@
 // its recording, labelled simulated.
 #include <array>
 #include <cmath>
+#include <iostream>
 #include <map>
 
 #include "engine/base/host/excerpt.hpp"
+#include "engine/base/host/memory.hpp"
 #include "engine/base/host/provenance.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "engine/explain/facts/forecast.hpp"
@@ -17,6 +19,7 @@
 #include "engine/worker/commands/command.hpp"
 #include "engine/worker/plan_text.hpp"
 #include "engine/worker/print.hpp"
+#include "engine/worker/run_size.hpp"
 #include "engine/worker/stages.hpp"
 #include "telemetry/event/codec.hpp"
 #include "telemetry/trace/trace_writer.hpp"
@@ -28,6 +31,7 @@ struct SimulateRequest {
   Input input;
   double tokens = 0;
   bool here = false;
+  bool any_size = false;
   int threads = 1;
   std::string record;
 };
@@ -95,15 +99,35 @@ void record(const SimulateRequest& request, const Scenario& predicted, const Ste
     throw TraceError(writer.error() + "; " + counted(writer.lost_messages(), "message") + " are not in the recording");
 }
 
+/// A default that costs a device most of its speed is said.
+void note_precision(const Input& input, const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  const double times = cluster.peak_flops_bf16 / cluster.peak_flops_fp32;
+  const std::string file = file_of(input);
+  const bool is_default = place_of_key(file, overrides_of(input), "plan.precision") == file + ":1:1";
+  if (scenario.model.is_collective() || scenario.plan.precision != Precision::fp32 || !is_default || !(times >= 2))
+    return;
+  std::cerr << fmt::format(
+      "rankscope-engine: note: plan.precision is fp32, the default; products of cluster '{}' are "
+      "{:.3g} times as fast with --set precision=bf16\n",
+      cluster.label(), times);
+}
+
 int print_simulation(const SimulateRequest& request) {
   Scenario scenario = with_stages(read(request.input), request.here, DeviceKind::cpu, request.threads);
-  if (request.here) scenario.cluster.software = {};  // the costs are of this engine's ops
+  note_precision(request.input, scenario);
+  if (request.here) {  // the costs are of this engine's ops; links, and who uses them, are the cluster's
+    SoftwareSpec own;
+    own.collectives = scenario.cluster.software.collectives;
+    scenario.cluster.software = own;
+  }
   const StepProgram step = compile_rest(scenario);
-  if (!is_folded(step)) check_runs(step);
+  const double most_bytes = request.any_size ? static_cast<double>(available_memory().bytes) : usual_bytes;
+  if (!is_folded(step)) check_runs(step, most_bytes);
   std::optional<OtherCosts> other;
   if (request.here && !is_folded(step)) other = costs_here(scenario, request.threads);
   if (request.here && is_folded(step)) other = OtherCosts{};  // which predict_with_facts rejects
-  StepPrediction predicted = predict_with_facts(scenario, add_host_scratch, other);
+  StepPrediction predicted = predict_with_facts(scenario, add_host_scratch, other, is_folded, most_bytes);
   if (request.tokens > 0)
     predicted.report.budget =
         budget_of(predicted.report, step.scenario.cluster, request.tokens, step.scenario.train.checkpoint_every);
@@ -127,6 +151,8 @@ Command simulate(CLI::App& app) {
   line->add_option("--threads", given->threads, "with --here: CPU threads per rank")
       ->check(CLI::Range(1, 256))
       ->needs(here);
+  line->add_flag(any_size_option, given->any_size,
+                 "lay out also the ops of plans that need more than a gigabyte, if this machine has the memory");
   line->add_option("--record", given->record, "write the predicted steps to a recording (MCAP), labelled simulated");
   return {line, [given] { return print_simulation(*given); }};
 }

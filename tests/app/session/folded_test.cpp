@@ -79,7 +79,7 @@ TEST_CASE("A folded plan with a straggler shows the straggler's replica") {
 
 TEST_CASE("A plan of too many ops with different ranks is refused with the difference") {
   Scenario scenario = read_scenario(find_scenario("gpt-1t-frontier").string());
-  scenario.plan.collective = "ring";
+  scenario.plan.collective = "halving-doubling";
   const Prediction prediction = predict(scenario);
   CHECK(prediction.refusal.find("collective") != std::string::npos);
   CHECK(prediction.folded.empty());

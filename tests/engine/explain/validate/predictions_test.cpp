@@ -121,7 +121,7 @@ TEST_CASE("every switch of a cluster's software is one that some published row's
   std::vector<std::string> lost;
   int switches = 0;
   for (const Key& key : scenario_keys()) {
-    if (key.table != "software") continue;
+    if (key.table != "software" || key.name == "stack") continue;  // which names the file of the others
     ++switches;
     const bool found = std::any_of(tables.begin(), tables.end(), [&](const PublishedTable& table) {
       return std::any_of(table.rows.begin(), table.rows.end(),
@@ -130,6 +130,7 @@ TEST_CASE("every switch of a cluster's software is one that some published row's
     if (!found) lost.emplace_back(key.name);
   }
   CHECK(switches > 20);
-  // Without this switch the tables' plans are not folded. tests/engine/predict/simulate/host_copies_test.cpp tests it.
-  CHECK(lost == std::vector<std::string>{"host_gradients"});
+  // Plans with the engine's collectives, or without the second switch, are not folded: laid_out_test.cpp and
+  // host_copies_test.cpp of tests/engine/predict/simulate test them.
+  CHECK(lost == std::vector<std::string>{"collectives", "host_gradients"});
 }

@@ -20,6 +20,7 @@ inline Scenario one_collective(OpKind kind, int ranks, double bytes, int root, c
   s.plan.collective = algorithm;
   s.train.steps = 2;
   s.cluster.spec = "test";
+  s.cluster.software.collectives = Collectives::engine;
   s.cluster.peak_flops_fp32 = s.cluster.peak_flops_fp64 = s.cluster.peak_flops_bf16 = s.cluster.peak_flops_fp16 = 1e9;
   s.cluster.memory_bandwidth = 1e9;
   s.cluster.devices_per_node = 16;

@@ -43,7 +43,7 @@ TEST_CASE("keys that a collective alone does not use are refused, in one line wi
        {},
        "s.toml:2:1: the fault \"lost_part\" is of a collective alone; use it with kind = \"collective\" in [model], or "
        "remove it"},
-      {ALONE "[plan]\ndata = 8\n[cluster]\nnodes = 1\ndevices_per_node = 4\n",
+      {ALONE "[plan]\ndata = 8\n[cluster]\nspec = \"laptop\"\nnodes = 1\ndevices_per_node = 4\n",
        {},
        "s.toml:4:1: the plan has 8 ranks, and cluster 'laptop' has 4 devices (1 node of 4); use fewer ranks, or set "
        "cluster.nodes = 0 for as many nodes as it takes"},

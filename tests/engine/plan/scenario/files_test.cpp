@@ -63,11 +63,26 @@ TEST_CASE("every cluster can be read") {
     CHECK(scenario.cluster.memory_bandwidth > 0);
     CHECK(scenario.cluster.intra_bandwidth > 0);
   }
-  CHECK(count == 9);
+  CHECK(count == 15);
+}
+
+TEST_CASE("every stack can be read, and runs on any machine") {
+  int count = 0;
+  for (const std::string& file : toml_files_below("software")) {
+    INFO(file);
+    ++count;
+    const std::string name = std::filesystem::path(file).stem().string();
+    const Scenario scenario = parse_scenario("[cluster]\nspec = \"dgx-a100\"\n[software]\nstack = \"" + name + "\"\n",
+                                             (folder / "labs" / "x.toml").string());
+    CHECK(scenario.cluster.software != SoftwareSpec());
+    CHECK(scenario.cluster.software.collectives == Collectives::library);
+  }
+  CHECK(count == 7);
 }
 
 TEST_CASE("a cluster's figures are consistent: no share exceeds its whole") {
-  for (const char* name : {"selene", "jean-zay", "v100-dgx2h", "h100", "h200", "frontier"}) {
+  for (const char* name : {"selene", "jean-zay", "v100-dgx2h", "h100", "h200", "frontier", "dgx-a100", "dgx-b200",
+                           "gb200-nvl72", "mi300x", "l40s", "rtx-4090"}) {
     INFO(name);
     const ClusterSpec c =
         parse_scenario("[cluster]\nspec = \"" + std::string(name) + "\"\n", (folder / "labs" / "x.toml").string())
@@ -101,7 +116,7 @@ TEST_CASE("every file under scenarios/ is tested") {
     if (entry.is_regular_file()) folders.insert(entry.path().parent_path().lexically_relative(folder).string());
   folders.erase(".");  // the glossary has its own test, and so have courses and translations
   CHECK(folders == std::set<std::string>{"clusters", "courses", "courses/de", "de", "labs", "labs/de", "measured",
-                                         "models", "published"});
+                                         "models", "published", "software"});
 }
 
 TEST_CASE("the three pipelines differ only in their schedule") {

@@ -96,7 +96,7 @@ TEST_CASE("reading what was written gives the same scenario, for every key") {
     if (auto* choice = std::get_if<AnyChoice*>(&field))
       CHECK(
           (*choice)->take((*choice)->name() == (*choice)->names()[0] ? (*choice)->names()[1] : (*choice)->names()[0]));
-    CHECK(same(parse_recorded_scenario(to_toml(scenario)), scenario));
+    if (!key.only_read) CHECK(same(parse_recorded_scenario(to_toml(scenario)), scenario));
   }
   const Scenario read = parse_scenario(example, "lab.toml");
   CHECK(same(parse_scenario(to_toml(read), "again.toml"), read));
@@ -134,7 +134,7 @@ TEST_CASE("overrides win over the file, in their order, with or without the tabl
 }
 
 TEST_CASE("keys of the cluster in the scenario win over the cluster's file") {
-  const Scenario scenario = parse_scenario("[cluster]\nintra_bandwidth = 1.25e9\n", "slow.toml");
+  const Scenario scenario = parse_scenario("[cluster]\nspec = \"laptop\"\nintra_bandwidth = 1.25e9\n", "slow.toml");
   CHECK(scenario.cluster.intra_bandwidth == 1.25e9);
   // Changed values can be distinguished from those of the cluster's file.
   const auto changed = changed_figures(scenario.cluster);
@@ -146,7 +146,8 @@ TEST_CASE("keys of the cluster in the scenario win over the cluster's file") {
   elsewhere.spec = "a cluster without a file";
   CHECK(changed_figures(elsewhere).empty());
   CHECK(scenario.cluster.peak_flops_fp32 == 60.8e9);
-  CHECK(parse_scenario("", "x.toml", {{"cluster.intra_latency_s", "1e-3"}}).cluster.intra_latency_s == 1e-3);
+  const std::vector<Override> set{{"cluster.spec", "laptop"}, {"cluster.intra_latency_s", "1e-3"}};
+  CHECK(parse_scenario("", "x.toml", set).cluster.intra_latency_s == 1e-3);
 }
 
 TEST_CASE("a cluster is found beside the scenario, above it, and where RANKSCOPE_RESOURCES says") {

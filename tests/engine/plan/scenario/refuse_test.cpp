@@ -169,9 +169,9 @@ TEST_CASE("unknown names are refused with the known ones") {
       {"[plan]\nprecision = \"float\"\n",
        {},
        "s.toml:2:1: unknown precision 'float'; did you mean 'fp32'? there is fp64, fp32, bf16 and fp16"},
-      {"[train]\noptimizer = \"adamW\"\n",
+      {"[train]\noptimizer = \"adamx\"\n",
        {},
-       "s.toml:2:1: unknown optimizer 'adamW'; did you mean 'adamw'? there is sgd, momentum, adagrad, adam, adamw, "
+       "s.toml:2:1: unknown optimizer 'adamx'; did you mean 'adam'? there is sgd, momentum, adagrad, adam, adamw, "
        "radam, adafactor, adam8bit, sophia, lars and lamb"},
       {"[train]\ndecay = \"cosin\"\n",
        {},
@@ -320,12 +320,12 @@ TEST_CASE("the error message about an override names it") {
       {text, {"pipeline="}, "--set pipeline=: pipeline is a string; it takes an integer, such as pipeline = 4"},
       {text, {"cluster.spec=selene", "data=4", "pipeline=2", "nodes=0"}, "no error"},
       {text,
-       {"cluster.nodes=1", "cluster.devices_per_node=2"},
+       {"cluster.spec=laptop", "cluster.nodes=1", "cluster.devices_per_node=2"},
        "--set cluster.nodes=1: the plan has 4 ranks, and cluster 'laptop' has 2 devices (1 node of 2); use fewer "
        "ranks, "
        "or set cluster.nodes = 0 for as many nodes as it takes"},
       {text,
-       {"cluster.devices_per_card=3"},
+       {"cluster.spec=laptop", "cluster.devices_per_card=3"},
        "--set cluster.devices_per_card=3: 8 devices of a node cannot be on cards of 3; devices_per_card = 2 or 4 would "
        "do"},
       {text,
@@ -362,8 +362,9 @@ TEST_CASE("the error message about an override names it") {
        "at most 1"},
       {text,
        {"cluster.spec=moon"},
-       "--set cluster.spec=moon: unknown cluster 'moon'; known: frontier, h100, h200, jean-zay, laptop, "
-       "p100-pcie, selene, tpu-v3 and v100-dgx2h"},
+       "--set cluster.spec=moon: unknown cluster 'moon'; known: dgx-a100, dgx-b200, frontier, gb200-nvl72, h100, h200, "
+       "jean-zay, l40s, laptop, mi300x, p100-pcie, rtx-4090, selene, tpu-v3 and v100-dgx2h; or give the path of its "
+       "file"},
   };
   for (const Row& row : rows) check(row);
 }
@@ -390,10 +391,11 @@ TEST_CASE("a cluster file is checked by the same rules, with its own positions")
         cluster + ":2:1: unknown key 'memory' in [cluster]; did you mean 'memory_bytes'?");
   CHECK(with("[plan]\n") ==
         cluster + ":1:2: a cluster file has no 'plan'; it has a title and the tables [cluster] and [software]");
-  CHECK(with("[cluster]\n") == cluster +
-                                   ":1:1: the key peak_flops_fp64 is missing in [cluster]; give FLOP/s of a device, "
-                                   "and its source");
-  std::string whole = "[cluster]\n";
+  CHECK(with("[cluster]\nmemory_bytes = 16e9\nop_overhead_s = 3e-6\nproduct_efficiency = 0.8\nmultiprocessors = 0\n") ==
+        cluster +
+            ":1:1: the cluster's file lacks peak_flops_fp32 [19.5e12], memory_bandwidth [2e12] and "
+            "memory_efficiency [0.6] (in brackets: a DGX A100); give them, and their sources");
+  std::string whole = "[cluster]\nmultiprocessors = 0\nproduct_efficiency = 1\nmemory_efficiency = 1\n";
   for (const Key& key : scenario_keys())
     if (key.is_needed_of_cluster()) whole += std::string(key.name) + " = 1\n";
   CHECK(with(whole) == "no error");

@@ -27,6 +27,7 @@ Scenario scenario_of(int pipeline, int vocabulary, std::string schedule = "1f1b"
   s.cluster.peak_flops_fp32 = 1e10;
   s.cluster.memory_bandwidth = 1e10;
   s.cluster.op_overhead_s = 1e-6;
+  s.cluster.inter_bandwidth = 1e10;
   return s;
 }
 
