@@ -27,6 +27,7 @@ struct RunRequest {
   /// machine needs.
   std::vector<std::string> join_files;
   std::string checkpoint;  ///< folder of checkpoints; empty: FILE.checkpoints in the current folder, if any are made
+  int grace = 30;          ///< seconds that a run with checkpoints has for the last one when it is asked to stop
   std::string resume;      ///< a checkpoint to continue from, or a folder: its newest one; empty: from the start
   int restarts = 0;        ///< how often to continue automatically from the newest checkpoint when a rank is lost
   std::string hosts;       ///< file of the hosts that mpirun must use; empty: its own choice

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "telemetry/event/encoded.hpp"
+#include "telemetry/event/stopped.hpp"
 
 namespace rankscope {
 namespace {
@@ -155,6 +156,8 @@ Verdict SessionWatch::verdict(ChildExit exit) const {
   verdict.ok = exit.ok() && !rank && all_ended_well && !ranks_.empty();
   verdict.last_step = common_last_step();
   if (verdict.ok) {
+    verdict.stopped = std::any_of(ranks_.begin(), ranks_.end(),
+                                  [](const auto& entry) { return entry.second.end->message == stopped_by_request; });
     verdict.message = "finished";
     return verdict;
   }

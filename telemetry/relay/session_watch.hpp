@@ -27,6 +27,7 @@ struct Verdict {
   bool ok = true;
   std::int32_t rank = -1;       ///< the one that failed first; -1: none, or unknown
   std::int64_t last_step = -1;  ///< the last step that this rank finished (rank -1: that all ranks finished)
+  bool stopped = false;         ///< the ranks ended well, and early because they were asked to
   bool died = false;            ///< that rank ended without a message
   bool explained = false;       ///< that rank has reported the error itself
   std::string message;          ///< one line, for the user

@@ -103,7 +103,7 @@ TEST_CASE("a killed thread of a loopback run ends it with the rank's name and it
   const std::string file = (folder / "run.mcap").string();
   const Ended ended = engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--json", "--record", file, "--set",
                                                        "kill_rank=2", "--set", "kill_step=10"}));
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::rank_lost);
   CHECK(ended.seconds < some_seconds.count());
   CHECK(named_step(ended.err, 2) == 9);
   CHECK(ended.err.find("fault.kill_rank") != std::string::npos);
@@ -140,7 +140,7 @@ TEST_CASE("a rank process killed by a signal ends the run with its name and its 
   const auto begin = std::chrono::steady_clock::now();
   const Ended ended = run.process.wait(a_minute);
   CHECK(std::chrono::steady_clock::now() - begin < some_seconds);
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::rank_lost);
   const std::int64_t step = named_step(ended.err, victim);
   CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
 
@@ -164,7 +164,7 @@ TEST_CASE("fault.kill_rank kills a process by signal, at the given step") {
   const Ended ended =
       engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--comm", "mpi", "--json", "--record", file,
                                        "--set", "kill_rank=1", "--set", "kill_step=15"}));
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::rank_lost);
   CHECK(named_step(ended.err, 1) == 14);
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("a supervisor that is asked to stop ends its workers, closes the recor
   const Ended ended = run.process.wait(a_minute);
   CHECK(std::chrono::steady_clock::now() - begin < some_seconds);
   INFO(ended.err);
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::stopped);
   CHECK(ended.err.find("rankscope-engine: stopped by request after step ") == 0);
   CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
   CHECK(folder.processes_after(a_minute).empty());
@@ -288,7 +288,7 @@ TEST_CASE("a rank that is stopped is named within seconds, and again when it con
   run.process.signal(SIGTERM);
   const Ended ended = run.process.wait(a_minute);
   CHECK(ended.in_time);
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::stopped);
   CHECK(folder.processes_after(a_minute).empty());
 }
 
@@ -311,7 +311,7 @@ TEST_CASE("a rank that stays stopped ends the run within seconds, which names it
   const Ended ended = run.process.wait(a_minute);
   CHECK(std::chrono::steady_clock::now() - begin < some_seconds);
   INFO(ended.err);
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::rank_lost);
   CHECK_THAT(ended.err, ContainsText(": its process " + std::to_string(victim) + " was stopped by a signal for "));
   if (comm == "mpi") CHECK(named_step(ended.err, 2) >= 0);
   CHECK(folder.processes_after(a_minute).empty());

@@ -166,13 +166,16 @@ void RankRun::run(std::uint32_t first, std::uint32_t count) {
   dispatch_->begin(first, settings_.observer != nullptr && settings_.observer->observes());
   if (settings_.energy) settings_.energy->take();  // energy used before the first step belongs to no step
   try {
-    executor_->run(first, count, fail);
+    executor_->run(first, count, fail, settings_.limit);
   } catch (...) {
     dispatch_->end(true);
     throw;
   }
   try {
     dispatch_->end(false);
+    const auto end = settings_.limit ? settings_.limit->end() : std::nullopt;
+    if (end && *end > first && *end < first + count && write_checkpoint_ && !is_checkpoint_due(*end))
+      write_checkpoint_(*end);
   } catch (const std::exception& e) {
     fail(e.what());
     throw;
