@@ -21,6 +21,7 @@
 #include "engine/execute/run/core_ticks.hpp"
 #include "engine/execute/run/platform.hpp"
 #include "engine/explain/facts/facts.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/worker/checkpoint_choice.hpp"
 #include "engine/worker/child.hpp"
@@ -100,6 +101,39 @@ class Steps {
   const Progress& progress_;
 };
 
+/// Says once each, when it happens: that the loss is not finite, and that the recording is not complete.
+class RunNotices {
+ public:
+  RunNotices(const SessionWatch& watch, Recorder& recorder, const RunRequest& request, const Steps& progress)
+      : watch_(watch), recorder_(recorder), request_(request), progress_(progress) {}
+
+  /// True when the run has to end for its loss: once.
+  bool next() {
+    if (const std::string trouble = has_trouble_ ? "" : recorder_.trouble(); !trouble.empty()) {
+      has_trouble_ = true;
+      say("--record " + trouble + "; the recording has gaps from now on, and the run goes on");
+    }
+    const auto since = has_no_loss_ ? std::nullopt : watch_.loss_not_finite_since();
+    if (!since) return false;
+    has_no_loss_ = true;
+    say(fmt::format("the loss is not finite since step {}", *since) +
+        (request_.stops_on_nan() ? "" : "; the run goes on (--stop-on nan would end it)"));
+    return request_.stops_on_nan();
+  }
+
+ private:
+  void say(const std::string& line) const {
+    progress_.make_room();
+    std::cerr << "rankscope-engine: " << line << std::endl;
+  }
+
+  const SessionWatch& watch_;
+  Recorder& recorder_;
+  const RunRequest& request_;
+  const Steps& progress_;
+  bool has_no_loss_ = false, has_trouble_ = false;
+};
+
 /// How the child ended, why this process ended it, and which ranks were silent then, with their times.
 struct ChildEnd {
   ChildExit exit;
@@ -171,7 +205,7 @@ void report_hung_launcher(pid_t launcher) {
 /// Runs the child to its end, or ends it on request. Its output is passed to the watch and to `last_output`;
 /// ranks that become silent are reported on standard error meanwhile.
 ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& places, const RunRequest& request,
-                   std::deque<std::string>& last_output, const Steps& progress) {
+                   RunNotices& notices, std::deque<std::string>& last_output, const Steps& progress) {
   constexpr std::size_t kept_lines = 40;
   Stopping stopping(request);
   auto patience = std::chrono::steady_clock::time_point::max();
@@ -220,8 +254,9 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
                 << std::endl;
       child.signal(SIGUSR1);
     }
-    if (act == Stopping::Act::end || (gives_up && end.silence->processes.empty())) child.end();
-    if (act == Stopping::Act::end || gives_up) patience = std::chrono::steady_clock::now() + 3s;
+    const bool ends = notices.next() || act == Stopping::Act::end;
+    if (ends || (gives_up && end.silence->processes.empty())) child.end();
+    if (ends || gives_up) patience = std::chrono::steady_clock::now() + 3s;
     if (std::chrono::steady_clock::now() > patience) child.signal(SIGKILL);
     if (!end.launcher_hung && local_processes_decide(watch, places) && launcher.is_overdue()) {
       progress.make_room();
@@ -292,6 +327,12 @@ Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std:
     verdict.ok = false;
     status = status::stopped;
   }
+  if (const auto since = watch.loss_not_finite_since(); since && request.stops_on_nan() && !stop_was_asked()) {
+    verdict.message = fmt::format("ended by --stop-on nan{}: the loss is not finite since step {}", when, *since);
+    verdict.ok = false;
+    status = status::loss_not_finite;
+  }
+  if (status == status::stopped || status == status::loss_not_finite) verdict.rank = -1;
   return {verdict, status, !reason.empty()};
 }
 
@@ -370,8 +411,10 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   const CoreTicks before = CoreTicks::now();
   ChildProcess child(worker_command(scenario, request), environment_of_child(job, scenario), signals_of(request));
   std::deque<std::string> last_output;
-  const ChildEnd ended = run_child(child, watch, places_of(request, child.pid(), directory.path()), request,
-                                   last_output, {scenario, request, progress});
+  const Steps steps(scenario, request, progress);
+  RunNotices notices(watch, recorder, request, steps);
+  const ChildEnd ended =
+      run_child(child, watch, places_of(request, child.pid(), directory.path()), request, notices, last_output, steps);
   const double others_share = before.taken_since();
   if (ended.silence && ended.silence->rank >= 0) watch.lost(ended.silence->rank);
   if (request.launched && ended.exit.signal != 0 && !stop_was_asked()) watch.lost(0);
@@ -380,6 +423,7 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   const bool is_hurried = request.launched && !has_time;
   if (is_hurried) wait_for_ends(watch, 300ms);
   relay.finish(is_hurried ? 100ms : 5s);
+  notices.next();  // of the last steps
   const std::vector<std::int64_t> marks = read_step_marks(directory.path(), scenario.plan.ranks());
   bool any_step = false;  // a step was reported, not only its number
   for (std::int32_t rank = 0; rank < scenario.plan.ranks(); ++rank) {
@@ -403,7 +447,7 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   if (const std::int64_t forged = relay.status().forged; forged > 0)
     std::cerr << "rankscope-engine: " << forged
               << " messages were ignored: their senders did not prove to be workers of this run" << std::endl;
-  const std::string not_recorded = recorder.close(relay.status().forged);
+  const Recorder::Missing missing = recorder.close(relay.status().forged);
 
   SessionOutcome attempt;
   const auto view = digest.view();
@@ -411,13 +455,18 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
     attempt.facts = facts_of_run(*view, context_of(*view));
     attempt.facts->others_share = others_share;
     attempt.facts->forged_messages = relay.status().forged;
+    attempt.facts->unrecorded_messages = missing.messages;
+    attempt.facts->unrecorded_reason = missing.reason;
   }
-  if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
-  attempt.status = verdict.ok && !not_recorded.empty() ? status::failed : ended_as;
-  attempt.lost_a_rank = !verdict.ok;
+  if (!missing.reason.empty())
+    std::cerr << fmt::format("rankscope-engine: --record {}; {} {} not in the recording", missing.reason,
+                             counted(missing.messages, "message"), agreeing(missing.messages, "is", "are"))
+              << std::endl;
+  attempt.status = verdict.ok && !missing.reason.empty() ? status::failed : ended_as;
+  attempt.lost_a_rank = ended_as == status::rank_lost || ended_as == status::failed;
   if (verdict.ok) return attempt;
   if (!request.launched) attempt.message = verdict.message;
-  if (verdict.rank < 0 && !stop_was_asked() && !has_reason && !ended.silence)
+  if (verdict.rank < 0 && attempt.lost_a_rank && !has_reason && !ended.silence)
     attempt.last_output.assign(last_output.begin(), last_output.end());
   return attempt;
 }

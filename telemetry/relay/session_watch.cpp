@@ -47,6 +47,8 @@ void SessionWatch::accept(const Message& message) {
   if (const auto* summary = std::get_if<StepSummary>(&message.event)) {
     Rank& of = ranks_[summary->rank];
     of.last_step = std::max<std::int64_t>(of.last_step, summary->step);
+    if (summary->loss_not_finite)
+      loss_not_finite_since_ = std::min(loss_not_finite_since_.value_or(summary->step), summary->step);
   } else if (const auto* end = std::get_if<End>(&message.event); end && end->rank >= 0) {
     Rank& of = ranks_[end->rank];
     of.last_step = std::max(of.last_step, end->last_step);
@@ -103,6 +105,11 @@ std::int64_t SessionWatch::last_step(std::int32_t rank) const {
   const std::lock_guard lock(mutex_);
   const auto found = ranks_.find(rank);
   return found == ranks_.end() ? -1 : found->second.last_step;
+}
+
+std::optional<std::uint32_t> SessionWatch::loss_not_finite_since() const {
+  const std::lock_guard lock(mutex_);
+  return loss_not_finite_since_;
 }
 
 std::int64_t SessionWatch::greatest_step() const {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,6 +47,7 @@ bool RecordFile::put(mcap::View records) {
     const ssize_t written = ::write(file_, records.data() + done, records.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
+      failed_with_ = errno;
       fail("cannot write");
       if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0 ||
           ::lseek(file_, static_cast<off_t>(bytes_), SEEK_SET) < 0)
@@ -57,6 +59,16 @@ bool RecordFile::put(mcap::View records) {
   bytes_ += records.size();
   crc_ = crc32(records, crc_);
   return true;
+}
+
+bool RecordFile::has_room() {
+  if (failed_with_ == 0) return true;
+  constexpr std::uint64_t enough = std::uint64_t{16} << 20;
+  struct statvfs disk {};
+  const bool is_disk_full = failed_with_ == ENOSPC || failed_with_ == EDQUOT;  // and no limit of the process
+  if (is_disk_full && ::fstatvfs(file_, &disk) == 0 && std::uint64_t{disk.f_bavail} * disk.f_frsize >= enough)
+    failed_with_ = 0;
+  return failed_with_ == 0;
 }
 
 bool RecordFile::sync() {

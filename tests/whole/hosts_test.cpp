@@ -57,7 +57,7 @@ echo "seconds $(( ${EPOCHREALTIME%.*} - ${begin%.*} ))")sh",
   if (!ended) return;
   INFO(ended->err << ended->out);
   CHECK(own_lines(ended->err).starts_with("rank 2 died after step "));
-  CHECK(ended->out.find("status 1\n") != std::string::npos);
+  CHECK(ended->out.find("status 11\n") != std::string::npos);
   const std::size_t seconds = ended->out.find("seconds ");
   REQUIRE(seconds != std::string::npos);
   CHECK(std::stoi(ended->out.substr(seconds + 8)) < some_seconds.count());

@@ -245,8 +245,8 @@ TEST_CASE("a run does not read its caller's standard input") {
 TEST_CASE("a full disk ends the recording, with a message, and not the training") {
   const Folder folder;
   const std::string file = (folder / "run.mcap").string();
-  // No file of this run may grow beyond 80 blocks of 512 bytes.
-  const std::string line = "ulimit -f 80; trap '' XFSZ; exec " +
+  // No file of this run may grow beyond 1000 blocks of 512 bytes.
+  const std::string line = "ulimit -f 1000; trap '' XFSZ; exec " +
                            quoted(engine_command(with_small_model(
                                {"run", lab("pipeline-1f1b"), "--steps", "100", "--json", "--record", file})));
   const Ended ended = Process(folder, {"/bin/sh", "-c", line}).wait(a_minute);
@@ -254,8 +254,33 @@ TEST_CASE("a full disk ends the recording, with a message, and not the training"
   CHECK(ended.status == 1);
   CHECK(ended.err.find("--record " + file + ": ") != std::string::npos);
   CHECK(ended.err.find("messages are not in the recording") != std::string::npos);
-  CHECK(parse_json(ended.out)["steps"].size() == 100);
+  const json report = parse_json(ended.out);
+  CHECK(report["steps"].size() == 100);
   CHECK(last_step(*recording(file).view, 0) >= 0);
+  REQUIRE(report["faults"].size() == 1);
+  CHECK_THAT(report["faults"][0].get<std::string>(), ContainsText(" messages not in the recording: " + file + ": "));
+}
+
+TEST_CASE("a full disk is reported while the run goes on") {
+  const Folder folder;
+  const std::string file = (folder / "run.mcap").string();
+  const std::string line =
+      "ulimit -f 2000; trap '' XFSZ; exec " +
+      quoted(engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--steps", "100000", "--record", file})));
+  Process run(folder, {"/bin/sh", "-c", line});
+  const std::string words = run.line_of_errors("rankscope-engine: --record " + file + ": ", a_minute);
+  CHECK_THAT(words, ContainsText("cannot write: ") &&
+                        ContainsText("; the recording has gaps from now on, and the run goes on"));
+  run.signal(SIGTERM);
+  CHECK(run.wait(a_minute).status == status::stopped);
+  // The recording says itself how much of it is missing.
+  const json stats = only_object(trace_tool(folder, {"stats", file, "--json"}));
+  REQUIRE(stats["faults"].size() == 1);
+  CHECK_THAT(stats["faults"][0].get<std::string>(), ContainsText(" messages not in the recording: " + file + ": "));
+  const json info = only_object(trace_tool(folder, {"info", file, "--json"}));
+  CHECK(info["unrecorded_messages"].get<int>() > 0);
+  CHECK(info["damage"]["any"] == false);
+  CHECK(info["ended"]["ok"] == false);
 }
 
 TEST_CASE("a rank that is stopped is named within seconds, and again when it continues") {

@@ -296,7 +296,10 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
     const int ranks = gathers_losses_ ? settings_.step.grid.data : 1;
     summary.tokens = std::int64_t{scenario.plan.micro_batches} * settings_.step.model.tokens() * ranks;
     const double sum = gathers_losses_ ? record.gathered_losses : record.values.loss_sum;
-    if (settings_.platform) summary.loss = sum / static_cast<double>(summary.tokens);
+    if (settings_.platform) {
+      summary.loss = sum / static_cast<double>(summary.tokens);
+      summary.loss_not_finite = summary.tokens > 0 && !std::isfinite(summary.loss);
+    }
   }
   // Data-parallel replicas hold the same gradients, and only the first one counts. With ZeRO, and on servers, each rank
   // holds different gradients. A rank that updates more than once per step never holds the gradient of a complete step.

@@ -103,6 +103,8 @@ Command run(CLI::App& app) {
   line->add_option("--checkpoint-every", given->checkpoint_every,
                    "steps between checkpoints, 0 for none; replaces train.checkpoint_every")
       ->check(whole_number(0));
+  line->add_option("--stop-on", request.stop_on, "nan: end the run when its loss is infinite or not a number")
+      ->check(CLI::IsMember({"nan"}));
   line->add_option("--grace", request.grace,
                    "with checkpoints: seconds for the checkpoint of the last step when the run is asked to stop by "
                    "SIGTERM, SIGUSR1, SIGINT or SIGHUP; a second signal ends it at once")
