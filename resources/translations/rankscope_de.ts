@@ -5432,7 +5432,7 @@ Schritt %1, Speicher %2</translation>
     </message>
     <message>
         <source>The loss is not finite since step %1</source>
-        <translation>Der Verlust ist seit Schritt %1 nicht mehr endlich</translation>
+        <translation>Der Loss ist seit Schritt %1 nicht mehr endlich</translation>
     </message>
 </context>
 <context>

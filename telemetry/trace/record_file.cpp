@@ -1,6 +1,7 @@
 #include "telemetry/trace/record_file.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -47,8 +48,8 @@ bool RecordFile::put(mcap::View records) {
     const ssize_t written = ::write(file_, records.data() + done, records.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      failed_with_ = errno;
       fail("cannot write");
+      has_failed_ = true;
       if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0 ||
           ::lseek(file_, static_cast<off_t>(bytes_), SEEK_SET) < 0)
         fail("cannot cut back");
@@ -62,13 +63,14 @@ bool RecordFile::put(mcap::View records) {
 }
 
 bool RecordFile::has_room() {
-  if (failed_with_ == 0) return true;
+  if (!has_failed_) return true;
   constexpr std::uint64_t enough = std::uint64_t{16} << 20;
   struct statvfs disk {};
-  const bool is_disk_full = failed_with_ == ENOSPC || failed_with_ == EDQUOT;  // and no limit of the process
-  if (is_disk_full && ::fstatvfs(file_, &disk) == 0 && std::uint64_t{disk.f_bavail} * disk.f_frsize >= enough)
-    failed_with_ = 0;
-  return failed_with_ == 0;
+  rlimit process{};
+  if (::fstatvfs(file_, &disk) != 0 || ::getrlimit(RLIMIT_FSIZE, &process) != 0) return true;
+  const bool disk_has_room = std::uint64_t{disk.f_bavail} * disk.f_frsize >= enough;
+  if (disk_has_room && (process.rlim_cur == RLIM_INFINITY || process.rlim_cur >= bytes_ + enough)) has_failed_ = false;
+  return !has_failed_;
 }
 
 bool RecordFile::sync() {

@@ -34,7 +34,8 @@ class RecordFile {
   void fail(const char* doing);
 
   std::string path_, error_;
-  int file_, failed_with_ = 0;  ///< errno
+  int file_;
+  bool has_failed_ = false;  ///< and has not had room since
   std::uint64_t bytes_ = 0;
   std::uint32_t crc_ = 0;
 };
