@@ -274,6 +274,7 @@ void Session::set_store(std::shared_ptr<RunStore> store) {
   }
   store_ = std::move(store);
   run_view_ = store_ ? store_->view() : nullptr;
+  loss_noticed_ = false;
   seen_revision_ = analysed_revision_ = 0;
 }
 
@@ -294,9 +295,17 @@ void Session::poll() {
   }
   seen_revision_ = run_view_->revision();
   if (!scenario_ && run_view_->hello() != nullptr && !is_imported(*run_view_)) learn_scenario();
+  notice_loss();
   emit changed();
   if (reading && !since_analysis_.isValid()) since_analysis_.start();
   if (!since_analysis_.isValid() || since_analysis_.elapsed() > analysis_interval) request_figures();
+}
+
+void Session::notice_loss() {
+  const auto totals = run_view_->totals();
+  if (loss_noticed_ || !totals || !totals->loss_not_finite_since) return;
+  loss_noticed_ = true;
+  emit log(tr("The loss is not finite since step %1").arg(*totals->loss_not_finite_since), true);
 }
 
 void Session::learn_scenario() {

@@ -210,6 +210,7 @@ class Session : public SnapshotSource {
   void set_store(std::shared_ptr<RunStore> store);
   void request_figures();
   void on_analysis(const Analysis& analysis);
+  void notice_loss();
   void learn_scenario();
   EngineCommand engine_command();
 
@@ -235,6 +236,7 @@ class Session : public SnapshotSource {
   std::unique_ptr<Feed> feed_;
   std::unique_ptr<EngineChild> engine_;
   QTimer ticker_, start_limit_;
+  bool loss_noticed_ = false;  ///< that it is not finite
   std::uint64_t seen_revision_ = 0, analysed_revision_ = 0;
   std::uint64_t run_number_ = 0;  ///< of the run of the analysis in progress
   QElapsedTimer since_analysis_, since_poll_;

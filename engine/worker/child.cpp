@@ -15,7 +15,9 @@ extern char** environ;
 
 namespace rankscope {
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                           Signals signals)
+    : signals_(std::move(signals)) {
   // All allocations are before the fork.
   std::vector<char*> argv, envp;
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
@@ -29,8 +31,12 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std:
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
   if (pid_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, signals_.end);
     if (getppid() != parent) _exit(127);
+    if (sigset_t blocked; sigemptyset(&blocked) == 0) {
+      for (const int number : signals_.blocked) sigaddset(&blocked, number);
+      sigprocmask(SIG_BLOCK, &blocked, nullptr);
+    }
     // A launcher would consume the caller's input: mpirun reads all of it for its first rank.
     if (const int nothing = open("/dev/null", O_RDONLY); nothing > STDIN_FILENO) {
       dup2(nothing, STDIN_FILENO);
@@ -77,7 +83,9 @@ std::optional<int> ChildProcess::wait(std::chrono::milliseconds limit,
 }
 
 void ChildProcess::signal(int number) const {
-  if (pid_ > 0) kill(pid_, number);
+  if (pid_ <= 0) return;
+  kill(pid_, number);
+  if (number != SIGKILL) kill(pid_, SIGCONT);
 }
 
 }  // namespace rankscope

@@ -27,10 +27,10 @@ constexpr std::chrono::seconds dismissal_limit{20};
 
 /// Ends with the exit status of this process's child, which receives the signals sent to this process.
 [[noreturn]] void wait_for_supervisor(pid_t supervisor) {
-  const SignalPipe signals{SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+  const SignalPipe signals{SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD};
   for (;;) {
     const auto number = signals.wait(std::chrono::milliseconds(200));
-    if (number && *number != SIGCHLD) kill(supervisor, SIGTERM);
+    if (number && *number != SIGCHLD) kill(supervisor, *number == SIGUSR1 ? SIGUSR1 : SIGTERM);
     int status = 0;
     if (waitpid(supervisor, &status, WNOHANG) == supervisor)
       _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));

@@ -1,6 +1,5 @@
 #include "engine/worker/recorder.hpp"
 
-#include "engine/op/words.hpp"
 #include "telemetry/event/encoded.hpp"
 
 namespace rankscope {
@@ -45,25 +44,29 @@ bool Recorder::postpones(const Message& message) {
   return true;
 }
 
-std::string Recorder::close(std::int64_t forged) {
+std::string Recorder::trouble() {
   const std::lock_guard lock(mutex_);
   if (!writer_) return {};
-  std::int64_t lost = 0;
-  std::string trouble;
+  return waiting_ && writer_->error().empty() ? waiting_->error() : writer_->error();
+}
+
+Recorder::Missing Recorder::close(std::int64_t forged) {
+  const std::lock_guard lock(mutex_);
+  Missing missing;
+  if (!writer_) return missing;
   if (waiting_) {
     waiting_->flush();
-    lost = waiting_->messages_lost();
-    trouble = waiting_->error();
+    missing = {waiting_->messages_lost(), waiting_->error()};
     waiting_.reset();
     if (!spool_files(waiting_folder_.string()).empty()) read_spool(waiting_folder_.string(), *writer_);
     if (end_) writer_->accept(*end_);
   }
   writer_->count_forged(forged);
-  if (!writer_->close()) trouble = writer_->error();
-  lost += writer_->lost_messages();
-  if (trouble.empty() && lost == 0) return {};
-  return (trouble.empty() ? waiting_folder_.string() + ": did not take all detail" : trouble) + "; " +
-         counted(lost, "message") + " " + std::string(agreeing(lost, "is", "are")) + " not in the recording";
+  if (!writer_->close()) missing.reason = writer_->error();
+  missing.messages += writer_->lost_messages();
+  if (missing.reason.empty() && missing.messages > 0)
+    missing.reason = waiting_folder_.string() + ": did not take all detail";
+  return missing;
 }
 
 }  // namespace rankscope

@@ -23,9 +23,15 @@ class Recorder : public EventSink {
   void accept(const Message& message) override;
   void accept_encoded(const EncodedMessage& message) override;
   void tick() override;
-  /// Writes the file's end; empty, or one line about missing data and the reason. `forged`: messages that the
-  /// relay ignored (RelayStatus).
-  std::string close(std::int64_t forged);
+  /// The disk's first error; empty: none.
+  std::string trouble();
+  /// What is not in the file; `reason` is empty if all is.
+  struct Missing {
+    std::int64_t messages = 0;
+    std::string reason;
+  };
+  /// Writes the file's end. `forged`: messages that the relay ignored (RelayStatus).
+  Missing close(std::int64_t forged);
 
  private:
   bool postpones(const Message& message);

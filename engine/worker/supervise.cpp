@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <deque>
@@ -22,10 +21,12 @@
 #include "engine/execute/run/core_ticks.hpp"
 #include "engine/execute/run/platform.hpp"
 #include "engine/explain/facts/facts.hpp"
+#include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/worker/checkpoint_choice.hpp"
 #include "engine/worker/child.hpp"
 #include "engine/worker/descriptors.hpp"
+#include "engine/worker/exit_status.hpp"
 #include "engine/worker/launch.hpp"
 #include "engine/worker/launcher_end.hpp"
 #include "engine/worker/print.hpp"
@@ -33,6 +34,7 @@
 #include "engine/worker/recorder.hpp"
 #include "engine/worker/silence.hpp"
 #include "engine/worker/step_marks.hpp"
+#include "engine/worker/stop_requests.hpp"
 #include "engine/worker/supervise.hpp"
 #include "engine/worker/worker_setup.hpp"
 #include "telemetry/event/codec.hpp"
@@ -50,11 +52,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// A signal handler can access only globals. It runs on any thread that receives the signal.
-std::atomic<bool> stop_asked = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
-void ask_to_stop(int) { stop_asked = true; }
-
 /// Throws ScenarioError if the requested clock cannot show the scenario's faults.
 void check_clock(const Scenario& scenario, const RunRequest& request) {
   if (scenario.fault.slow_rank >= 0 && request.clock == ClockChoice::wall && computes(request.device))
@@ -66,7 +63,7 @@ void check_clock(const Scenario& scenario, const RunRequest& request) {
 
 /// On standard error; or on the launcher's, which forwards no more output once it ends its processes.
 void print_at_end(const std::string& line, const LaunchedJob& job) {
-  if (stop_asked && job.launcher_errors >= 0 &&
+  if (stop_was_asked() && job.launcher_errors >= 0 &&
       write(job.launcher_errors, line.data(), line.size()) == static_cast<ssize_t>(line.size()))
     return;
   std::cerr << line << std::flush;
@@ -104,9 +101,43 @@ class Steps {
   const Progress& progress_;
 };
 
+/// Says once each, when it happens: that the loss is not finite, and that the recording is not complete.
+class RunNotices {
+ public:
+  RunNotices(const SessionWatch& watch, Recorder& recorder, const RunRequest& request, const Steps& progress)
+      : watch_(watch), recorder_(recorder), request_(request), progress_(progress) {}
+
+  /// True when the run has to end for its loss: once.
+  bool next() {
+    if (const std::string trouble = has_trouble_ ? "" : recorder_.trouble(); !trouble.empty()) {
+      has_trouble_ = true;
+      say("--record " + trouble + "; the recording has gaps from now on, and the run goes on");
+    }
+    const auto since = has_no_loss_ ? std::nullopt : watch_.loss_not_finite_since();
+    if (!since) return false;
+    has_no_loss_ = true;
+    say(fmt::format("the loss is not finite since step {}", *since) +
+        (request_.stops_on_nan() ? "" : "; the run goes on (--stop-on nan would end it)"));
+    return request_.stops_on_nan();
+  }
+
+ private:
+  void say(const std::string& line) const {
+    progress_.make_room();
+    std::cerr << "rankscope-engine: " << line << std::endl;
+  }
+
+  const SessionWatch& watch_;
+  Recorder& recorder_;
+  const RunRequest& request_;
+  const Steps& progress_;
+  bool has_no_loss_ = false, has_trouble_ = false;
+};
+
 /// How the child ended, why this process ended it, and which ranks were silent then, with their times.
 struct ChildEnd {
   ChildExit exit;
+  std::string not_saved;       ///< why it was ended before it had written the last checkpoint; empty: it was not
   bool launcher_hung = false;  ///< after its ranks had ended: `exit` is not theirs
   std::optional<SilentEnd> silence;
   std::map<std::int32_t, std::string> silent;
@@ -125,6 +156,44 @@ bool local_processes_decide(const SessionWatch& watch, const RankPlaces& places)
   return !places.other_hosts || (watch.greatest_step() >= 0 && watch.unended() == 0);
 }
 
+/// The signals that reach every process of a terminal or a job must not end a run that is to save its last step.
+ChildProcess::Signals signals_of(const RunRequest& request) {
+  const bool by_mpirun = request.launched && request.launched->launcher == Launcher::mpirun;
+  if (request.checkpoint.empty() || by_mpirun) return {SIGTERM, {}};
+  const bool is_mpirun = request.communicator != CommunicatorKind::loopback && !request.launched;
+  return {SIGUSR2, is_mpirun ? std::vector<int>{SIGINT, SIGTERM, SIGHUP} : std::vector<int>{}};
+}
+
+/// Decides when a child that is to stop is asked, and when it is ended.
+class Stopping {
+ public:
+  enum class Act { none, ask, end };
+  explicit Stopping(const RunRequest& request) : request_(request) {}
+
+  Act next() {
+    const int requests = stop_requests();
+    const auto now = std::chrono::steady_clock::now();
+    if (requests == 0 || has_ended_) return Act::none;
+    const bool asks = !request_.checkpoint.empty() && requests == 1;
+    if (asks && !until_) {
+      until_ = now + std::chrono::seconds(request_.grace);
+      return Act::ask;
+    }
+    if (asks && now < *until_) return Act::none;
+    has_ended_ = true;
+    if (!request_.checkpoint.empty())
+      not_saved_ = asks ? fmt::format("--grace {} was over", request_.grace) : "a second signal ended the run";
+    return Act::end;
+  }
+  const std::string& not_saved() const { return not_saved_; }
+
+ private:
+  const RunRequest& request_;
+  std::optional<std::chrono::steady_clock::time_point> until_;
+  bool has_ended_ = false;
+  std::string not_saved_;
+};
+
 void report_hung_launcher(pid_t launcher) {
   std::cerr << fmt::format(
                    "rankscope-engine: mpirun (process {}) did not end although all its processes had ended, and was "
@@ -135,10 +204,10 @@ void report_hung_launcher(pid_t launcher) {
 
 /// Runs the child to its end, or ends it on request. Its output is passed to the watch and to `last_output`;
 /// ranks that become silent are reported on standard error meanwhile.
-ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& places,
-                   std::deque<std::string>& last_output, const Steps& progress) {
+ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& places, const RunRequest& request,
+                   RunNotices& notices, std::deque<std::string>& last_output, const Steps& progress) {
   constexpr std::size_t kept_lines = 40;
-  bool asked = false;
+  Stopping stopping(request);
   auto patience = std::chrono::steady_clock::time_point::max();
   SilenceLimits limits;
   limits.peers_wait = CommOptions{}.time_limit;
@@ -162,24 +231,32 @@ ChildEnd run_child(ChildProcess& child, SessionWatch& watch, const RankPlaces& p
     if (status) {
       end.exit = child_exit(*status);
       end.silent = silence.silent();
+      end.not_saved = stopping.not_saved();
       return end;
     }
     progress.show(watch.last_step(0));
-    if (!asked)
+    if (!stop_was_asked())
       silence.poll([&](const std::string& line) {
         progress.make_room();
         std::cerr << "rankscope-engine: " << line << std::endl;
       });
     const bool was_silent = end.silence.has_value();
-    if (!asked && !was_silent && (end.silence = silence.over()))
+    if (!stop_was_asked() && !was_silent && (end.silence = silence.over()))
       for (const pid_t process : end.silence->processes) kill(process, SIGKILL);
     const bool gives_up = end.silence && !was_silent;
-    if ((stop_asked && !asked) || (gives_up && end.silence->processes.empty())) {
-      child.signal(SIGTERM);
-      child.signal(SIGCONT);  // a stopped process receives no other signal
+    const Stopping::Act act = stopping.next();
+    if (act == Stopping::Act::ask) {
+      progress.make_room();
+      std::cerr << fmt::format(
+                       "rankscope-engine: stopping with a checkpoint after the current step, within {} s; a second "
+                       "signal ends the run at once",
+                       request.grace)
+                << std::endl;
+      child.signal(SIGUSR1);
     }
-    if ((stop_asked && !asked) || gives_up) patience = std::chrono::steady_clock::now() + 3s;
-    asked = stop_asked;
+    const bool ends = notices.next() || act == Stopping::Act::end;
+    if (ends || (gives_up && end.silence->processes.empty())) child.end();
+    if (ends || gives_up) patience = std::chrono::steady_clock::now() + 3s;
     if (std::chrono::steady_clock::now() > patience) child.signal(SIGKILL);
     if (!end.launcher_hung && local_processes_decide(watch, places) && launcher.is_overdue()) {
       progress.make_room();
@@ -210,10 +287,21 @@ void check_own_threads(const Scenario& scenario, const RunRequest& request) {
 /// The outcome of the run, as text.
 struct Conclusion {
   Verdict verdict;
+  int status = status::done;
   bool has_reason = false;  ///< a process has printed on standard error why it could not begin, or why it ended
 };
+/// What is saved of a run that was stopped after that step.
+std::string saved_of(const RunRequest& request, const ChildEnd& ended, std::int64_t last_step) {
+  if (request.checkpoint.empty()) return "";
+  const std::vector<std::string> all = checkpoints_in(request.checkpoint);
+  if (!all.empty() && fs::path(all.back()).filename() == checkpoint_name(last_step + 1))
+    return ", saved in " + all.back();
+  return "; not saved" + (ended.not_saved.empty() ? "" : ", because " + ended.not_saved) +
+         (all.empty() ? "" : "; the newest checkpoint is " + all.back());
+}
+
 Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std::deque<std::string>& last_output,
-                    const RunRequest& request) {
+                    const RunRequest& request, const Scenario& scenario) {
   Verdict verdict = watch.verdict(ended.launcher_hung ? ChildExit{} : ended.exit);
   if (!verdict.ok && ended.launcher_hung) verdict = watch.verdict({EXIT_FAILURE});
   const std::string when =
@@ -225,12 +313,27 @@ Conclusion conclude(const SessionWatch& watch, const ChildEnd& ended, const std:
     verdict.message += ": it had been silent since " + silent->second;
   const std::string reason = verdict.ok || verdict.explained ? "" : reason_in(last_output);
   if (!reason.empty()) verdict.message = verdict.rank < 0 ? reason : verdict.message + ": " + reason;
+  const bool lost = (verdict.died && reason.empty()) || ended.silence ||
+                    (verdict.rank >= 0 && verdict.rank == scenario.fault.kill_rank);
+  int status = verdict.ok ? status::done : lost ? status::rank_lost : status::failed;
+  const bool is_finished = verdict.ok && !verdict.stopped;
   // A launcher ends all its processes when one is lost, and when it receives a request to stop.
-  if (stop_asked && !verdict.ok && !(request.launched && verdict.died))
+  const bool may_be_lost = request.launched && verdict.died && ended.not_saved.empty();
+  if ((stop_was_asked() || verdict.stopped) && !is_finished && !may_be_lost) {
+    const bool by_launcher = request.launched && !verdict.ok && ended.not_saved.empty();
     verdict.message =
-        (request.launched ? "stopped by " + name_of(request.launched->launcher) : std::string(stopped_by_request)) +
-        when;
-  return {verdict, !reason.empty()};
+        (by_launcher ? "stopped by " + name_of(request.launched->launcher) : std::string(stopped_by_request)) + when +
+        saved_of(request, ended, verdict.last_step);
+    verdict.ok = false;
+    status = status::stopped;
+  }
+  if (const auto since = watch.loss_not_finite_since(); since && request.stops_on_nan() && !stop_was_asked()) {
+    verdict.message = fmt::format("ended by --stop-on nan{}: the loss is not finite since step {}", when, *since);
+    verdict.ok = false;
+    status = status::loss_not_finite;
+  }
+  if (status == status::stopped || status == status::loss_not_finite) verdict.rank = -1;
+  return {verdict, status, !reason.empty()};
 }
 
 /// "trace.mcap" and 2: "trace.2.mcap".
@@ -281,17 +384,6 @@ Scenario with_absolute_data(Scenario scenario) {
   return scenario;
 }
 
-void stop_on_signals() {
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  struct sigaction hang_up {};  // of the terminal; `nohup` sets it to ignored; this is kept
-  if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
-}
-
-bool stop_was_asked() { return stop_asked; }
-
 SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, const Progress& progress) {
   check_clock(scenario, request);
   need_descriptors(scenario.plan.ranks(), request.communicator);
@@ -317,17 +409,21 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   if (!request.publish.empty()) std::cerr << "viewers: " << relay.endpoint() << std::endl;
 
   const CoreTicks before = CoreTicks::now();
-  ChildProcess child(worker_command(scenario, request), environment_of_child(job, scenario));
+  ChildProcess child(worker_command(scenario, request), environment_of_child(job, scenario), signals_of(request));
   std::deque<std::string> last_output;
-  const ChildEnd ended = run_child(child, watch, places_of(request, child.pid(), directory.path()), last_output,
-                                   {scenario, request, progress});
+  const Steps steps(scenario, request, progress);
+  RunNotices notices(watch, recorder, request, steps);
+  const ChildEnd ended =
+      run_child(child, watch, places_of(request, child.pid(), directory.path()), request, notices, last_output, steps);
   const double others_share = before.taken_since();
   if (ended.silence && ended.silence->rank >= 0) watch.lost(ended.silence->rank);
-  if (request.launched && ended.exit.signal != 0 && !stop_asked) watch.lost(0);
+  if (request.launched && ended.exit.signal != 0 && !stop_was_asked()) watch.lost(0);
   // A launcher gives its processes a second when it ends them, and forwards no output afterwards.
-  const bool is_hurried = request.launched && (stop_asked || !ended.exit.ok());
+  const bool has_time = ended.exit.ok() && (!stop_was_asked() || !request.checkpoint.empty());
+  const bool is_hurried = request.launched && !has_time;
   if (is_hurried) wait_for_ends(watch, 300ms);
   relay.finish(is_hurried ? 100ms : 5s);
+  notices.next();  // of the last steps
   const std::vector<std::int64_t> marks = read_step_marks(directory.path(), scenario.plan.ranks());
   bool any_step = false;  // a step was reported, not only its number
   for (std::int32_t rank = 0; rank < scenario.plan.ranks(); ++rank) {
@@ -339,19 +435,19 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
   if (request.launched && !ended.exit.ok())
     if (const auto others = read_not_dismissed(directory.path(), scenario.plan.ranks()); others.size() == 1)
       watch.lost(others.front());
-  const auto [verdict, has_reason] = conclude(watch, ended, last_output, request);
+  const auto [verdict, ended_as, has_reason] = conclude(watch, ended, last_output, request, scenario);
   if (request.launched) {
     if (!verdict.ok) print_at_end("rankscope-engine: " + verdict.message + "\n", *request.launched);
     relay.finish(5s);
   }
   relay.publish(verdict.end());
   // A short run can end before a viewer that was started with it has connected.
-  const bool must_wait = request.await_viewers > 0 && !stop_asked && !is_hurried;
+  const bool must_wait = request.await_viewers > 0 && !stop_was_asked() && !is_hurried;
   relay.finish(must_wait ? 10s : 2s, must_wait ? request.await_viewers : 0);
   if (const std::int64_t forged = relay.status().forged; forged > 0)
     std::cerr << "rankscope-engine: " << forged
               << " messages were ignored: their senders did not prove to be workers of this run" << std::endl;
-  const std::string not_recorded = recorder.close(relay.status().forged);
+  const Recorder::Missing missing = recorder.close(relay.status().forged);
 
   SessionOutcome attempt;
   const auto view = digest.view();
@@ -359,13 +455,18 @@ SessionOutcome run_session(const Scenario& scenario, const RunRequest& request, 
     attempt.facts = facts_of_run(*view, context_of(*view));
     attempt.facts->others_share = others_share;
     attempt.facts->forged_messages = relay.status().forged;
+    attempt.facts->unrecorded_messages = missing.messages;
+    attempt.facts->unrecorded_reason = missing.reason;
   }
-  if (!not_recorded.empty()) std::cerr << "rankscope-engine: --record " << not_recorded << std::endl;
-  attempt.status = verdict.ok && not_recorded.empty() ? 0 : 1;
-  attempt.lost_a_rank = !verdict.ok;
+  if (!missing.reason.empty())
+    std::cerr << fmt::format("rankscope-engine: --record {}; {} {} not in the recording", missing.reason,
+                             counted(missing.messages, "message"), agreeing(missing.messages, "is", "are"))
+              << std::endl;
+  attempt.status = verdict.ok && !missing.reason.empty() ? status::failed : ended_as;
+  attempt.lost_a_rank = ended_as == status::rank_lost || ended_as == status::failed;
   if (verdict.ok) return attempt;
   if (!request.launched) attempt.message = verdict.message;
-  if (verdict.rank < 0 && !stop_asked && !has_reason && !ended.silence)
+  if (verdict.rank < 0 && attempt.lost_a_rank && !has_reason && !ended.silence)
     attempt.last_output.assign(last_output.begin(), last_output.end());
   return attempt;
 }
@@ -377,7 +478,8 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
   if (!asked.record.empty()) check_output(asked.record, {scenario.file, data_file(scenario)});
   FileLock checkpoints;
   RunRequest request = with_checkpoints(scenario, asked, checkpoints);
-  stop_on_signals();  // from here on there is a directory to remove
+  // From here on there is a directory to remove.
+  stop_on_signals(request.launched && request.launched->launcher == Launcher::mpirun);
 
   for (int number = 1;; ++number) {
     if (!request.checkpoint.empty()) remove_partial_checkpoints(request.checkpoint);
@@ -386,7 +488,7 @@ int run_supervised(const Scenario& given, const RunRequest& asked) {
       return run_session(scenario, request, line.progress());
     }();
     show(attempt);
-    const bool again = attempt.lost_a_rank && !stop_asked && number <= request.restarts;
+    const bool again = attempt.lost_a_rank && !stop_was_asked() && number <= request.restarts;
     const WholeCheckpoint newest = again ? newest_whole_checkpoint(request.checkpoint) : WholeCheckpoint{};
     if (again && !newest.checkpoint)
       std::cerr << "rankscope-engine: no checkpoint to continue from: "

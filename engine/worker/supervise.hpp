@@ -18,13 +18,9 @@ void check_nccl(const RunRequest& request);
 /// Makes paths of data files absolute: they are relative to the scenario's folder, which the worker does not have.
 Scenario with_absolute_data(Scenario scenario);
 
-/// From now on SIGINT, SIGTERM and SIGHUP end the current session, and are remembered.
-void stop_on_signals();
-bool stop_was_asked();
-
 /// The outcome of a session.
 struct SessionOutcome {
-  int status = 0;                        ///< exit status
+  int status = 0;                        ///< engine/worker/exit_status.hpp
   bool lost_a_rank = false;              ///< it ended before its last step
   std::optional<RunFacts> facts;         ///< of its finished steps, if any
   std::string message;                   ///< the error, one line; empty: none

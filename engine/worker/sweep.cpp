@@ -10,9 +10,11 @@
 #include "engine/base/host/clock.hpp"
 #include "engine/base/progress/progress_line.hpp"
 #include "engine/explain/facts/sweep_file.hpp"
+#include "engine/worker/exit_status.hpp"
 #include "engine/worker/launch.hpp"
 #include "engine/worker/print.hpp"
 #include "engine/worker/run_size.hpp"
+#include "engine/worker/stop_requests.hpp"
 #include "engine/worker/supervise.hpp"
 #include "telemetry/trace/output_file.hpp"
 
@@ -122,7 +124,8 @@ int run_sweep(const SweepRequest& request, const ExtraCheck& extra_check) {
     print_json(to_json(sweep, table));
   else
     std::cout << (sweep.runs.empty() ? "" : "\n") << to_text(sweep, table);
-  return table.complete() && !stop_was_asked() && not_recorded.empty() ? 0 : 1;
+  if (stop_was_asked()) return status::stopped;
+  return table.complete() && not_recorded.empty() ? status::done : status::failed;
 }
 
 }  // namespace rankscope

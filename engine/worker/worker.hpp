@@ -27,12 +27,16 @@ struct RunRequest {
   /// machine needs.
   std::vector<std::string> join_files;
   std::string checkpoint;  ///< folder of checkpoints; empty: FILE.checkpoints in the current folder, if any are made
+  int grace = 30;          ///< seconds that a run with checkpoints has for the last one when it is asked to stop
   std::string resume;      ///< a checkpoint to continue from, or a folder: its newest one; empty: from the start
   int restarts = 0;        ///< how often to continue automatically from the newest checkpoint when a rank is lost
   std::string hosts;       ///< file of the hosts that mpirun must use; empty: its own choice
   std::optional<LaunchedJob> launched;  ///< whose processes are the ranks; none: the supervisor starts them
+  std::string stop_on;                  ///< "nan": the run ends when its loss is not finite; empty: it goes on
   bool any_size = false;                ///< also start runs that need more memory than is available
   bool json = false;
+
+  bool stops_on_nan() const { return stop_on == "nan"; }
 };
 
 /// How supervisor and worker connect: passed in the environment and in a directory of mode 0700, since it has keys;

@@ -18,6 +18,7 @@
 #include "engine/execute/run/fast_paths.hpp"
 #include "engine/execute/run/job.hpp"
 #include "engine/execute/run/scratch.hpp"
+#include "engine/execute/run/stop_agreement.hpp"
 #include "engine/execute/run/trace_gather.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -25,12 +26,14 @@
 #include "engine/predict/layout/simulate.hpp"
 #include "engine/prove/calibrate/calibrate.hpp"
 #include "engine/prove/calibrate/stored_peak.hpp"
-#include "engine/worker/exit_report.hpp"
+#include "engine/worker/launched_job.hpp"
 #include "engine/worker/reach.hpp"
 #include "engine/worker/run_energy.hpp"
 #include "engine/worker/telemetry_observer.hpp"
 #include "engine/worker/worker.hpp"
+#include "engine/worker/worker_signals.hpp"
 #include "telemetry/event/codec.hpp"
+#include "telemetry/event/stopped.hpp"
 #include "telemetry/stream/publisher.hpp"
 #include "telemetry/stream/session_directory.hpp"
 
@@ -225,15 +228,17 @@ class Ranks {
   void announce(const std::optional<ClockRecord>& fitted_clock);
   /// If ranks compute: also publishes the spans of each completed step on the device clock.
   void emulate();
-  /// All steps; the exit status. `exit_report`, for a rank that is a process: sent if a launcher ends this process.
-  int train(ExitReport* exit_report);
+  /// All steps; the exit status. `signals`: null if no signal has a meaning here.
+  int train(WorkerSignals* signals);
 
  private:
   bool reports() const { return !processes_ || processes_->rank() == 0; }
   void end(int rank, bool ok, const std::string& message, bool in_communication = false) {
     telemetry_->publisher.control(rank, End{rank, ok, -1, message, in_communication});
   }
-  void run_steps(ExitReport* exit_report);
+  void run_steps(WorkerSignals* signals);
+  /// If signals may ask the ranks to stop: their agreement about the last step, which ends the run's steps.
+  std::unique_ptr<StopAgreement> agreement(const WorkerSignals* signals);
   /// Marks this process's rank as one that a launcher ended.
   std::function<void()> dismissal() {
     return [this] { marks_.dismissed(processes_->rank()); };
@@ -247,6 +252,7 @@ class Ranks {
   RunEnergy energy_;
   Costs costs_;
   std::optional<Checkpoint> resume_;
+  std::unique_ptr<Communicator> group_to_stop_;
   std::optional<SessionDirectory> own_directory_;  ///< the supervisor's is on its host; elsewhere this process's own
   StepMarks marks_;
   std::optional<TelemetryOutput> telemetry_;
@@ -273,6 +279,7 @@ Ranks::Ranks(const WorkerJob& job, std::unique_ptr<World>& processes)
   else if (mine.platform)
     set_scratch(step_, programs_, *mine.platform);
   energy_ = open_run_energy(request.device, mine.gpu, processes.get());
+  if (processes && !request.checkpoint.empty()) group_to_stop_ = group_to_stop(*processes);
   if (request.communicator == CommunicatorKind::nccl) {
     mine.platform->device->use();
     processes = nccl_world(std::move(processes), settings_.comm);
@@ -332,44 +339,57 @@ void Ranks::emulate() {
   trace_to_ = [this](int, std::uint32_t s, const StepTrace& trace) { telemetry_->gather->step_done(s, trace); };
 }
 
-void Ranks::run_steps(ExitReport* exit_report) {
+std::unique_ptr<StopAgreement> Ranks::agreement(const WorkerSignals* signals) {
+  if (signals == nullptr || job_.request.checkpoint.empty()) return nullptr;
+  std::optional<StopPeers> peers;
+  if (processes_) peers = StopPeers{processes_.get(), std::move(group_to_stop_)};
+  return std::make_unique<StopAgreement>([signals] { return signals->is_asked_to_stop(); }, std::move(peers));
+}
+
+void Ranks::run_steps(WorkerSignals* signals) {
   const auto observer = [&](int rank) -> RankObserver* {
     const std::lock_guard lock(telemetry_->mutex);
     return telemetry_->observers
         .emplace_back(std::make_unique<TelemetryObserver>(telemetry_->publisher, marks_, trace_to_, rank))
         .get();
   };
+  auto stop = agreement(signals);
+  settings_.limit = stop ? &stop->limit() : nullptr;
   if (processes_)
     run_process_rank(step_, settings_, *processes_, observer);
   else
     run_loopback(step_, settings_, observer);
+  const auto last = stop ? stop->limit().end() : std::nullopt;
+  const bool is_stopped = last && *last < settings_.steps;
+  stop.reset();
   telemetry_->end_emulation();  // the last steps' spans are sent before the end
-  if (exit_report) exit_report->set(dismissal());
+  if (signals && job_.request.launched) signals->set_report(dismissal());
   for (int rank = 0; rank < step_.grid.size(); ++rank)
-    if (!processes_ || processes_->rank() == rank) end(rank, true, "");
+    if (!processes_ || processes_->rank() == rank) end(rank, true, is_stopped ? std::string(stopped_by_request) : "");
 }
 
-int Ranks::train(ExitReport* exit_report) {
-  // It outlives the marks.
+int Ranks::train(WorkerSignals* signals) {
+  // They outlive the marks.
   const std::shared_ptr<void> at_end(nullptr, [&](void*) {
-    if (exit_report) exit_report->set({});
+    if (signals) signals->set_report({});
   });
-  if (exit_report)
-    exit_report->set([this, mark = dismissal()] {
+  const bool is_launched = job_.request.launched.has_value();
+  if (is_launched)
+    signals->set_report([this, mark = dismissal()] {
       mark();
       end(processes_->rank(), false, "its launcher ended it", true);
       telemetry_->publisher.close(std::chrono::milliseconds(600));
     });
   try {
-    run_steps(exit_report);
+    run_steps(signals);
     return 0;
   } catch (const RunFailure& failure) {
-    if (exit_report) exit_report->set(dismissal());
+    if (is_launched) signals->set_report(dismissal());
     end(failure.rank, false, failure.what(), failure.in_communication);
     // If a launcher started the ranks, the errors of each are shown; the supervisor names the first that failed.
     // A line with the program's name is the reason that the supervisor reports if the message above does not arrive: a
     // peer that fails for the same reason may end the job before that.
-    if (!exit_report)
+    if (!is_launched)
       std::cerr << (failure.in_communication ? "" : "rankscope-engine: ") << failure.what() << std::endl;
     telemetry_->end_emulation();
     telemetry_->publisher.close(std::chrono::seconds(2));  // pending messages reach the relay and the disk
@@ -380,21 +400,32 @@ int Ranks::train(ExitReport* exit_report) {
 }
 
 int run_ranks(const WorkerJob& job, std::unique_ptr<World>& processes, const std::optional<ClockRecord>& fitted_clock,
-              ExitReport* exit_report) {
+              WorkerSignals* signals) {
   Ranks ranks(job, processes);
   ranks.announce(fitted_clock);
   ranks.emulate();
-  return ranks.train(exit_report);
+  return ranks.train(signals);
+}
+
+/// The signals of a process with ranks that write checkpoints, or that a launcher may end.
+void expect_signals(std::optional<WorkerSignals>& signals, const RunRequest& request) {
+  if (request.checkpoint.empty()) return;
+  if (!signals) signals.emplace();
+  const auto launched = launched_job();
+  signals->expect_request(request.launched && launched && launched->launcher == Launcher::mpirun);
 }
 
 }  // namespace
 
 int run_worker(const WorkerJob& mine) {
   std::unique_ptr<World> world;
-  if (mine.request.communicator == CommunicatorKind::loopback && !mine.refused)
-    return run_ranks(mine, world, std::nullopt, nullptr);
-  std::optional<ExitReport> exit_report;
-  if (mine.request.launched) exit_report.emplace();
+  std::optional<WorkerSignals> signals;
+  const auto used_signals = [&signals] { return signals ? &*signals : nullptr; };
+  if (mine.request.communicator == CommunicatorKind::loopback && !mine.refused) {
+    expect_signals(signals, mine.request);
+    return run_ranks(mine, world, std::nullopt, used_signals());
+  }
+  if (mine.request.launched) signals.emplace();
   if (mine.request.communicator == CommunicatorKind::nccl) enable_nccl_profiler();
   check_threads(threads_of_rank(mine.request), "each rank of the run");
   CommOptions options;
@@ -404,8 +435,9 @@ int run_worker(const WorkerJob& mine) {
     ClockRecord clock;
     const WorkerJob job = common_job(*world, mine, clock);
     if (job.refused) return 2;  // rank 0's supervisor printed the reason
+    expect_signals(signals, job.request);
     if (std::filesystem::exists(job.directory)) note_shared_memory(job.directory);
-    return run_ranks(job, world, clock, exit_report ? &*exit_report : nullptr);
+    return run_ranks(job, world, clock, used_signals());
   } catch (const std::exception& e) {
     // From now on this rank and its peers do not wait for each other.
     const std::string why = fmt::format("rank {}: {}", world->rank(), e.what());

@@ -5430,6 +5430,10 @@ Schritt %1, Speicher %2</translation>
         <source>%1; the run continues</source>
         <translation>%1; der Lauf geht weiter</translation>
     </message>
+    <message>
+        <source>The loss is not finite since step %1</source>
+        <translation>Der Loss ist seit Schritt %1 nicht mehr endlich</translation>
+    </message>
 </context>
 <context>
     <name>rankscope::app::ShareGuess</name>

@@ -8,6 +8,7 @@
 #include "engine/base/progress/progress_line.hpp"
 #include "engine/op/words.hpp"
 #include "telemetry/cli/commands.hpp"
+#include "telemetry/event/stopped.hpp"
 #include "telemetry/trace/fitted_times.hpp"
 
 namespace rankscope {
@@ -36,6 +37,23 @@ nlohmann::json to_json(const TraceMark& mark) {
           {"op", op ? nlohmann::json(to_token(mark.op)) : nlohmann::json()}};
 }
 
+bool has_failed(const std::optional<End>& end) { return end && !end->ok && !was_stopped(*end); }
+
+nlohmann::json ended_json(const std::optional<End>& end) {
+  if (!end) return nullptr;
+  return {{"ok", end->ok},
+          {"last_step", end->last_step < 0 ? nlohmann::json() : nlohmann::json(end->last_step)},
+          {"message", end->message}};
+}
+
+/// As `stats --json` has it.
+nlohmann::json lost_json(const std::optional<End>& end) {
+  if (!has_failed(end) || end->failed_rank < 0) return nullptr;
+  return {{"rank", end->failed_rank},
+          {"last_step", end->last_step < 0 ? nlohmann::json() : nlohmann::json(end->last_step)},
+          {"reason", end->message}};
+}
+
 nlohmann::json to_json(const TraceInfo& info) {
   nlohmann::json marks = nlohmann::json::array();
   for (const TraceMark& mark : info.marks) marks.push_back(to_json(mark));
@@ -49,8 +67,12 @@ nlohmann::json to_json(const TraceInfo& info) {
           {"library", info.library},
           {"session", info.session.empty() ? nlohmann::json() : nlohmann::json(info.session)},
           {"run", info.run},
+          {"ended", ended_json(info.end)},
+          {"lost", lost_json(info.end)},
+          {"faults", has_failed(info.end) ? nlohmann::json{info.end->message} : nlohmann::json::array()},
           {"chunks", info.chunks},
           {"messages", info.messages},
+          {"unrecorded_messages", info.unrecorded},
           {"forged_messages", info.forged < 0 ? nlohmann::json() : nlohmann::json(info.forged)},
           {"first_ns", info.first_ns},
           {"last_ns", info.last_ns},
@@ -119,7 +141,11 @@ int show_info(const std::string& trace, bool json) {
                                                   : key,
            found->second);
   line("time", seconds(info.first_ns) + " … " + seconds(info.last_ns) + " since the session's start");
+  if (info.end) line("ended", info.end->message);
   line("messages", std::to_string(info.messages));
+  if (info.unrecorded > 0)
+    line("lost",
+         fmt::format("{} that the disk did not take: {}", counted(info.unrecorded, "message"), info.unrecorded_reason));
   if (info.forged > 0)
     line("forged", fmt::format("{} of no worker of the run, ignored", counted(info.forged, "message")));
   for (const TraceTopic& topic : info.topics)

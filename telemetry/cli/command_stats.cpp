@@ -48,7 +48,10 @@ int show_stats(const std::string& trace, bool json) {
   const auto view = store.view();
   check_explained(*view, trace);
   Report report = explained(trace, [&] { return report_of(*view); });
-  report.forged_messages = read_trace_info(trace).forged;
+  const TraceInfo info = read_trace_info(trace);
+  report.forged_messages = info.forged;
+  report.unrecorded_messages = info.unrecorded;
+  report.unrecorded_reason = info.unrecorded_reason;
   if (json)
     print_json(to_json(report));
   else

@@ -134,7 +134,8 @@ Written write(FlatBufferBuilder& out, Values&, const ClockRecord& e) {
 
 Written write(FlatBufferBuilder& out, Values&, const End& e) {
   const auto message = out.CreateString(utf8(e.message));
-  return {wire::Event::End, wire::CreateEnd(out, e.rank, e.ok, e.last_step, message, e.in_communication).Union()};
+  return {wire::Event::End,
+          wire::CreateEnd(out, e.rank, e.ok, e.last_step, message, e.in_communication, e.failed_rank).Union()};
 }
 
 /// Later classes use no space if they are empty: readers set missing ones to zero.
@@ -160,7 +161,7 @@ Written write(FlatBufferBuilder& out, Values&, const StepSummary& e) {
                               e.learning_rate, e.tokens, e.model_flops, e.hardware_flops, peaks, e.peak_total_bytes,
                               traffic, e.spans_emitted, e.spans_dropped, sent, e.loss_scale,
                               e.energy_joules.value_or(std::numeric_limits<double>::quiet_NaN()),
-                              static_cast<std::uint8_t>(e.energy_source), magnitudes)
+                              static_cast<std::uint8_t>(e.energy_source), magnitudes, e.loss_not_finite)
               .Union()};
 }
 

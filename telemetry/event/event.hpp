@@ -116,6 +116,8 @@ struct StepSummary {
   /// Elements of this rank's gradients, multiplied by the loss scale, by magnitude: the bins of
   /// kernels/tensor/magnitude.hpp. Empty in steps that do not count them.
   std::vector<std::uint32_t> magnitudes;
+  /// The loss was computed, and is infinite or not a number: a `loss` of NaN alone may be one that is not known.
+  bool loss_not_finite = false;
   bool operator==(const StepSummary&) const = default;
 };
 
@@ -168,6 +170,7 @@ struct End {
   std::int64_t last_step = -1;  ///< the last one finished
   std::string message;
   bool in_communication = false;  ///< it failed while communicating with other ranks: one of them may be the cause
+  std::int32_t failed_rank = -1;  ///< of the session's: the rank that died or failed first; -1: none, or unknown
   bool operator==(const End&) const = default;
 };
 

@@ -58,8 +58,12 @@ Event read(const wire::Clock& t, const DecodeLimits& limits) {
 }
 
 Event read(const wire::End& t, const DecodeLimits& limits) {
-  return End{rank_in_range(t.rank(), limits, -1), t.ok(), within(t.last_step(), -1, UINT32_MAX, "last step"),
-             text_of(t.message()), t.in_communication()};
+  return End{rank_in_range(t.rank(), limits, -1),
+             t.ok(),
+             within(t.last_step(), -1, UINT32_MAX, "last step"),
+             text_of(t.message()),
+             t.in_communication(),
+             rank_in_range(t.failed_rank(), limits, -1)};
 }
 
 Event read(const wire::Summary& t, const DecodeLimits& limits) {
@@ -103,6 +107,7 @@ Event read(const wire::Summary& t, const DecodeLimits& limits) {
     e.magnitudes.assign(magnitudes->begin(), magnitudes->end());
   }
   e.loss_scale = t.loss_scale();
+  e.loss_not_finite = t.loss_not_finite();
   if (t.energy_joules() >= 0 && std::isfinite(t.energy_joules())) e.energy_joules = t.energy_joules();
   if (t.energy_source() <=
       static_cast<std::uint8_t>(PowerSource::rapl))  // joules of an op kind added later are joules as well

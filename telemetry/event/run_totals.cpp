@@ -17,6 +17,7 @@ void StepTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
   square_norm += summary.gradient_square_norm;
   if (!std::isfinite(learning_rate)) learning_rate = summary.learning_rate;
   loss_scale = std::max(loss_scale, summary.loss_scale);
+  loss_not_finite = loss_not_finite || summary.loss_not_finite;
   model_flops += summary.model_flops;
   hardware_flops += summary.hardware_flops;
   if (!summary.magnitudes.empty()) {
@@ -41,6 +42,8 @@ bool StepTotals::skips_update() const { return loss_scale > 0 && !std::isfinite(
 
 void RunTotals::add(const StepSummary& summary, std::int64_t offset_ns) {
   steps.edit(summary.step).add(summary, offset_ns);
+  if (summary.loss_not_finite)
+    loss_not_finite_since = std::min(loss_not_finite_since.value_or(summary.step), summary.step);
   RankTotals& rank = ranks[summary.rank];
   ++rank.steps;
   for (std::size_t c = 0; c < rank.peak_bytes.size(); ++c)

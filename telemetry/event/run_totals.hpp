@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct StepTotals {
   double square_norm = 0;
   double learning_rate = std::numeric_limits<double>::quiet_NaN();  ///< the first value that a rank reported
   double loss_scale = 0;
+  bool loss_not_finite = false;  ///< of some rank
   double model_flops = 0, hardware_flops = 0;
   double joules = 0;              ///< of the devices with a counter
   std::int32_t energy_ranks = 0;  ///< ranks with a known energy: if all have one, the joules are the run's
@@ -60,6 +62,7 @@ struct RunTotals {
   StepMap<StepTotals> steps;
   std::map<std::int32_t, RankTotals> ranks;
   std::map<std::tuple<Purpose, OpKind, GroupKind>, TrafficTotals> traffic;
+  std::optional<std::uint32_t> loss_not_finite_since;  ///< the first such step
 
   /// Add each rank's summary of a step only once.
   void add(const StepSummary& summary, std::int64_t offset_ns = 0);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "telemetry/event/encoded.hpp"
+#include "telemetry/event/stopped.hpp"
 
 namespace rankscope {
 namespace {
@@ -46,6 +47,8 @@ void SessionWatch::accept(const Message& message) {
   if (const auto* summary = std::get_if<StepSummary>(&message.event)) {
     Rank& of = ranks_[summary->rank];
     of.last_step = std::max<std::int64_t>(of.last_step, summary->step);
+    if (summary->loss_not_finite)
+      loss_not_finite_since_ = std::min(loss_not_finite_since_.value_or(summary->step), summary->step);
   } else if (const auto* end = std::get_if<End>(&message.event); end && end->rank >= 0) {
     Rank& of = ranks_[end->rank];
     of.last_step = std::max(of.last_step, end->last_step);
@@ -104,6 +107,11 @@ std::int64_t SessionWatch::last_step(std::int32_t rank) const {
   return found == ranks_.end() ? -1 : found->second.last_step;
 }
 
+std::optional<std::uint32_t> SessionWatch::loss_not_finite_since() const {
+  const std::lock_guard lock(mutex_);
+  return loss_not_finite_since_;
+}
+
 std::int64_t SessionWatch::greatest_step() const {
   const std::lock_guard lock(mutex_);
   std::int64_t greatest = -1;
@@ -155,6 +163,8 @@ Verdict SessionWatch::verdict(ChildExit exit) const {
   verdict.ok = exit.ok() && !rank && all_ended_well && !ranks_.empty();
   verdict.last_step = common_last_step();
   if (verdict.ok) {
+    verdict.stopped = std::any_of(ranks_.begin(), ranks_.end(),
+                                  [](const auto& entry) { return entry.second.end->message == stopped_by_request; });
     verdict.message = "finished";
     return verdict;
   }

@@ -27,10 +27,11 @@ struct Verdict {
   bool ok = true;
   std::int32_t rank = -1;       ///< the one that failed first; -1: none, or unknown
   std::int64_t last_step = -1;  ///< the last step that this rank finished (rank -1: that all ranks finished)
+  bool stopped = false;         ///< the ranks ended well, and early because they were asked to
   bool died = false;            ///< that rank ended without a message
   bool explained = false;       ///< that rank has reported the error itself
   std::string message;          ///< one line, for the user
-  End end() const { return {-1, ok, last_step, message, false}; }  ///< the session's
+  End end() const { return {-1, ok, last_step, message, false, rank}; }  ///< the session's
 };
 
 class SessionWatch : public EventSink {
@@ -55,6 +56,8 @@ class SessionWatch : public EventSink {
                                    std::chrono::steady_clock::time_point not_before = {}) const;
   std::int64_t last_step(std::int32_t rank) const;  ///< -1: none
   std::int64_t greatest_step() const;               ///< of all ranks; -1: none
+  /// The first step whose loss is not finite.
+  std::optional<std::uint32_t> loss_not_finite_since() const;
   std::int64_t unended() const;                     ///< ranks that have not ended
   /// Call it when the child has ended and the relay has read the spools (Relay::finish).
   Verdict verdict(ChildExit exit) const;
@@ -74,6 +77,7 @@ class SessionWatch : public EventSink {
   std::map<std::int32_t, Rank> ranks_;
   std::int32_t expected_ = 0;
   std::int64_t ended_ = 0;
+  std::optional<std::uint32_t> loss_not_finite_since_;
   std::optional<std::int32_t> named_by_launcher_;
 };
 

@@ -1,7 +1,9 @@
 #include "telemetry/trace/record_file.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -47,6 +49,7 @@ bool RecordFile::put(mcap::View records) {
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       fail("cannot write");
+      has_failed_ = true;
       if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0 ||
           ::lseek(file_, static_cast<off_t>(bytes_), SEEK_SET) < 0)
         fail("cannot cut back");
@@ -57,6 +60,17 @@ bool RecordFile::put(mcap::View records) {
   bytes_ += records.size();
   crc_ = crc32(records, crc_);
   return true;
+}
+
+bool RecordFile::has_room() {
+  if (!has_failed_) return true;
+  constexpr std::uint64_t enough = std::uint64_t{16} << 20;
+  struct statvfs disk {};
+  rlimit process{};
+  if (::fstatvfs(file_, &disk) != 0 || ::getrlimit(RLIMIT_FSIZE, &process) != 0) return true;
+  const bool disk_has_room = std::uint64_t{disk.f_bavail} * disk.f_frsize >= enough;
+  if (disk_has_room && (process.rlim_cur == RLIM_INFINITY || process.rlim_cur >= bytes_ + enough)) has_failed_ = false;
+  return !has_failed_;
 }
 
 bool RecordFile::sync() {

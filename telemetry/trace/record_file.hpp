@@ -19,6 +19,8 @@ class RecordFile {
   /// Writes all of it. If the disk cannot, the file is truncated to complete records; then the result is false, and
   /// error() has the reason.
   bool put(mcap::View records);
+  /// False after a failed put(): what is left of the disk is for the file's end. True again when the disk has room.
+  bool has_room();
   /// Waits until the data are on the disk. False: they are not.
   bool sync();
   /// False if anything since the file was created was not written to it.
@@ -33,6 +35,7 @@ class RecordFile {
 
   std::string path_, error_;
   int file_;
+  bool has_failed_ = false;  ///< and has not had room since
   std::uint64_t bytes_ = 0;
   std::uint32_t crc_ = 0;
 };

@@ -102,7 +102,8 @@ void note_head(DamageReport& damage, std::string what) {
 void check_head(const TraceFile& file, const TraceIndex& index, std::string_view profile, DamageReport& damage) {
   for (const mcap::Metadata& metadata : index.metadata) {
     const bool ours = metadata.name == session_metadata || metadata.name == run_metadata ||
-                      metadata.name == relay_metadata || metadata.name == mark_metadata;
+                      metadata.name == end_metadata || metadata.name == relay_metadata ||
+                      metadata.name == loss_metadata || metadata.name == mark_metadata;
     const std::string* crc = find_value(metadata, metadata_crc_key);
     if ((crc == nullptr && ours && profile == trace_profile) || (crc != nullptr && *crc != metadata_crc(metadata)))
       note_head(damage, "the metadata '" + metadata.name + "' are damaged: their checksum is wrong");

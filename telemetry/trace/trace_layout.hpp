@@ -14,8 +14,10 @@ namespace rankscope {
 inline constexpr std::string_view trace_profile = "rankscope";
 inline constexpr std::string_view session_metadata = "rankscope";
 inline constexpr std::string_view run_metadata = "run";
+inline constexpr std::string_view end_metadata = "end";      ///< how the run ended; none while it is under way
 inline constexpr std::string_view relay_metadata = "relay";  ///< the relay's counts; at the end
 inline constexpr std::string_view forged_key = "forged";
+inline constexpr std::string_view loss_metadata = "lost";  ///< messages that the disk did not take, and why; at the end
 inline constexpr std::string_view mark_metadata = "mark";  ///< one record each (marks.hpp)
 inline constexpr std::string_view sweep_topic =
     "/rankscope/sweep";  ///< of a JSON trace (engine/explain/facts/sweep_file.hpp)

@@ -182,6 +182,17 @@ bool has_our_channels(const TraceIndex& index) {
                      [](const auto& entry) { return contains(event_topics, entry.second.topic); });
 }
 
+/// Of end_metadata; nullopt if a value is missing or not its kind.
+std::optional<End> end_of(const mcap::Metadata& metadata) {
+  const std::string *ok = find_value(metadata, "ok"), *message = find_value(metadata, "message");
+  const std::string *last_step = find_value(metadata, "last_step"), *rank = find_value(metadata, "failed_rank");
+  if (!ok || !message || !last_step || !rank) return std::nullopt;
+  const auto step = number_in<std::int64_t>(*last_step);
+  const auto failed = number_in<std::int32_t>(*rank);
+  if (!step || !failed) return std::nullopt;
+  return End{-1, *ok == "true", *step, *message, false, *failed};
+}
+
 }  // namespace
 
 TraceInfo read_trace_info(const std::string& path) {
@@ -199,6 +210,11 @@ TraceInfo read_trace_info(const std::string& path) {
         info.forged = -1;
     if (metadata.name == run_metadata)
       for (const auto& [key, value] : metadata.values) info.run[key] = value;
+    if (metadata.name == end_metadata) info.end = end_of(metadata);
+    if (const std::string* lost = find_value(metadata, "messages"); lost && metadata.name == loss_metadata) {
+      info.unrecorded = number_in<std::int64_t>(*lost).value_or(0);
+      if (const std::string* reason = find_value(metadata, "reason")) info.unrecorded_reason = *reason;
+    }
   }
   info.marks = marks_in(index);
   bool first = true;

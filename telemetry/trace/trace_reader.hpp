@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,10 @@ struct TraceInfo {
   std::string library;                          ///< the library that wrote it
   std::string session;                          ///< 32 hexadecimal digits; empty: unknown
   std::map<std::string, std::string> run;       ///< title, ranks, host, …: as recorded
+  std::optional<End> end;                       ///< the run's; nullopt: it has not ended, or is not known
   std::int64_t chunks = 0, messages = 0;
+  std::int64_t unrecorded = 0;             ///< messages that the disk did not take
+  std::string unrecorded_reason;           ///< of the first ones
   std::int64_t forged = -1;                ///< messages not from a worker of the run, ignored by its relay; -1: unknown
   std::int64_t first_ns = 0, last_ns = 0;  ///< log times
   std::vector<TraceTopic> topics;

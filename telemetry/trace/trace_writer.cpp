@@ -95,6 +95,14 @@ struct TraceWriter::State {
                             {"headline_clock", std::string(name_of(hello.headline))}}}));
   }
 
+  void describe_end(const End& end) {
+    put_metadata(with_crc({std::string(end_metadata),
+                           {{"ok", end.ok ? "true" : "false"},
+                            {"last_step", std::to_string(end.last_step)},
+                            {"failed_rank", std::to_string(end.failed_rank)},
+                            {"message", end.message}}}));
+  }
+
   void put_message(std::uint16_t channel, std::uint32_t sequence, std::uint64_t time, mcap::View data) {
     if (chunk_messages == 0) {
       head = {};
@@ -119,6 +127,7 @@ struct TraceWriter::State {
     const bool is_control = channel == channel_of(EventKind::hello);
     if (const auto* hello = std::get_if<Hello>(&message.event); hello && is_control && !run_described)
       describe_run(*hello);
+    if (const auto* end = std::get_if<End>(&message.event); end && end->rank < 0) describe_end(*end);
     if (time) latest = log_time(time->begin_ns);
     put_message(channel, static_cast<std::uint32_t>(message.sequence), latest, bytes);
     if (const auto* summary = std::get_if<StepSummary>(&message.event); summary && options.scalars)
@@ -146,7 +155,7 @@ struct TraceWriter::State {
       mcap::write_record(out, mcap::Op::message_index, channel, entries);
     }
     index.message_index_bytes = out.size() - index.length;
-    if (file.put(out)) {
+    if (file.has_room() && file.put(out)) {
       if (statistics.messages == 0) statistics.first_time = head.first_time;
       statistics.first_time = std::min(statistics.first_time, head.first_time);
       statistics.last_time = std::max(statistics.last_time, head.last_time);
@@ -274,6 +283,9 @@ bool TraceWriter::close() {
   if (s.options.scalars) s.scalars.finish();
   s.close_chunk();
   for (const TraceMark& mark : s.marks) s.put_metadata(metadata_of(mark));
+  if (s.lost > 0)
+    s.put_metadata(
+        with_crc({std::string(loss_metadata), {{"messages", std::to_string(s.lost)}, {"reason", s.file.error()}}}));
   s.finish();
   s.closed = true;
   return s.file.close();

@@ -162,7 +162,7 @@ TEST_CASE("the run's secret is in no argument list, and reaches the workers by t
     CHECK(found);
   }
   run.signal(SIGTERM);
-  CHECK(run.wait(a_minute).status == 1);
+  CHECK(run.wait(a_minute).status == status::stopped);
 }
 
 TEST_CASE("a worker that has another secret than the run's says once why it is not admitted") {
@@ -191,7 +191,7 @@ TEST_CASE("a worker that has another secret than the run's says once why it is n
   INFO(errors);
   CHECK(errors.find("not accepted") == errors.rfind("not accepted"));
   run.signal(SIGTERM);
-  CHECK(run.wait(a_minute).status == 1);
+  CHECK(run.wait(a_minute).status == status::stopped);
 }
 
 TEST_CASE("a viewer's key that is revoked during the run is rejected, and the run continues") {
@@ -225,7 +225,7 @@ TEST_CASE("a viewer's key that is revoked during the run is rejected, and the ru
   CHECK(wait_until(a_minute, [&] { return !comes_in(ada); }));
   CHECK(wait_until(a_minute, [&] { return comes_in(bob); }));
   run.signal(SIGTERM);
-  CHECK(run.wait(a_minute).status == 1);
+  CHECK(run.wait(a_minute).status == status::stopped);
 }
 
 TEST_CASE("a recording into a pipe that nobody reads, or over the scenario, is refused at once") {

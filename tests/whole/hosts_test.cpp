@@ -57,7 +57,7 @@ echo "seconds $(( ${EPOCHREALTIME%.*} - ${begin%.*} ))")sh",
   if (!ended) return;
   INFO(ended->err << ended->out);
   CHECK(own_lines(ended->err).starts_with("rank 2 died after step "));
-  CHECK(ended->out.find("status 1\n") != std::string::npos);
+  CHECK(ended->out.find("status 11\n") != std::string::npos);
   const std::size_t seconds = ended->out.find("seconds ");
   REQUIRE(seconds != std::string::npos);
   CHECK(std::stoi(ended->out.substr(seconds + 8)) < some_seconds.count());
@@ -119,4 +119,33 @@ TEST_CASE("the script for Slurm trains a scenario in the nodes that it is given,
   const json info = parse_json(trace_tool(folder, {"info", (folder / "batch.mcap").string(), "--json"}).out);
   CHECK(info["run"]["communicator"] == "mpi");
   CHECK(info["damage"]["any"] == false);
+}
+
+TEST_CASE(
+    "a Slurm job that is cancelled or receives SIGUSR1 saves its last step, and continues when it is queued again") {
+  const Folder folder;
+  const std::string engine = program("rankscope-engine");
+  const std::string how = GENERATE(as<std::string>{}, "scancel", "scancel --batch --signal=USR1");
+  INFO(how);
+  const Arguments arguments =
+      with_small_model({lab("pipeline-1f1b"), "--checkpoint", "ck", "--resume", "ck", "--checkpoint-every", "500000"});
+  const auto ended = script_on(
+      "slurm.sh", folder,
+      "export PATH='" + engine.substr(0, engine.rfind('/')) +
+          "':\"$PATH\"\nsubmit() { sbatch --parsable --ntasks=4 --output=out --error=err " +
+          quoted({source_folder() + "/resources/cluster/slurm.sh"}) + " " + quoted(arguments) +
+          " \"$@\"; }\njob=$(submit --steps 1000000)\n"
+          "until [[ $(stat -c %s \"pipeline-1f1b.$job.mcap\" 2>/dev/null) -gt 200000 ]]; do sleep 0.1; done\n" +
+          how +
+          " $job\nuntil [[ -z $(squeue --noheader) ]]; do sleep 0.1; done\ncat err >&2\n"
+          "last=$(basename ck/step-*); steps=$((10#${last#step-}))\n"
+          "submit --steps $((steps + 3)) --json >&2\n"
+          "until [[ -z $(squeue --noheader) ]]; do sleep 0.1; done\ncat err >&2; cat out");
+  if (!ended) return;
+  INFO(ended->err);
+  REQUIRE(ended->status == 0);
+  CHECK_THAT(ended->err, ContainsText("stopped by request after step ") && ContainsText(", saved in "));
+  const json report = only_object(*ended);
+  CHECK(report["steps"].size() == 3);
+  CHECK(report["steps"][0]["step"].get<int>() > 0);
 }

@@ -98,7 +98,7 @@ TEST_CASE("an mpirun that hangs after its ranks have ended is killed, and what t
   const Ended ended = Process(folder, command).wait(a_minute);
   INFO(ended.err);
   CHECK(ended.in_time);
-  CHECK(ended.status == (stop_at < 0 ? 0 : 1));
+  CHECK(ended.status == (stop_at < 0 ? rankscope::status::done : rankscope::status::rank_lost));
   CHECK(ended.err.find("did not end although all its processes had ended, and was killed") != std::string::npos);
   if (stop_at >= 0) CHECK(ended.err.find("rank 1 died after step 0") != std::string::npos);
   CHECK(folder.processes_after(a_minute).empty());

@@ -85,7 +85,7 @@ struct NcclPlan {
   }
 };
 
-std::vector<double> losses_of(const Ended& ended) {
+std::vector<double> step_losses(const Ended& ended) {
   std::vector<double> losses;
   const json report = parse_json(ended.out);
   for (const auto& step : report["steps"]) losses.push_back(step["loss"]);
@@ -123,7 +123,7 @@ TEST_CASE("ranks as processes over NCCL have the losses of ranks as threads that
   CHECK(own.err == std::string(note) +
                        "emulated, cuBLASLt 13.0.2 (emulated), fast paths: attention, gelu, bias-gradient, " +
                        (place.measures ? "norm, measured; without: cudnn\n" : "norm; without: cudnn, measured\n"));
-  const std::vector<double> expected = losses_of(shared), losses = losses_of(own);
+  const std::vector<double> expected = step_losses(shared), losses = step_losses(own);
   REQUIRE(expected.size() == 4);
   REQUIRE(losses.size() == 4);
   for (std::size_t step = 0; step < 4; ++step) CHECK(losses[step] == Approx(expected[step]).epsilon(1e-5));
@@ -200,7 +200,7 @@ TEST_CASE(
   CHECK_THAT(fast.err, ContainsText("fast paths: attention, gelu, bias-gradient, norm, measured; without: cudnn\n"));
   CHECK_THAT(slow.err, ContainsText(", without: attention, cudnn, gelu, bias-gradient, norm, measured\n"));
   CHECK_THAT(slow.err, !ContainsText("no algorithm"));
-  const std::vector<double> expected = losses_of(fast), losses = losses_of(slow);
+  const std::vector<double> expected = step_losses(fast), losses = step_losses(slow);
   REQUIRE(losses.size() == expected.size());
   for (std::size_t step = 0; step < losses.size(); ++step) CHECK(losses[step] == Approx(expected[step]).epsilon(1e-2));
   place.measures = false;
@@ -236,7 +236,7 @@ TEST_CASE("a rank's process that dies over NCCL ends the run within seconds, wit
   const Place place;
   const auto check_end = [&](const Ended& ended, int victim) {
     INFO(ended.err);
-    CHECK(ended.status == 1);
+    CHECK(ended.status == status::rank_lost);
     CHECK_THAT(ended.err, ContainsText("rankscope-engine: rank " + std::to_string(victim) + " "));
     CHECK(place.folder.processes_after(some_seconds).empty());
   };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/worker/exit_status.hpp"
 #include "tests/slowness.hpp"
 #include "tests/wait_until.hpp"
 

@@ -7,6 +7,7 @@
 #include "tests/whole/json.hpp"
 #include "tests/whole/process.hpp"
 
+using namespace rankscope;
 using namespace rankscope::test;
 
 namespace {
@@ -151,7 +152,7 @@ TEST_CASE("a sweep that is interrupted keeps what it has measured, and says what
   INFO(ended.err);
   INFO(ended.out);
   CHECK(ended.in_time);
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::stopped);
   CHECK_THAT(ended.err, ContainsText("stopped by request"));
   CHECK_THAT(ended.out, ContainsText("strong scaling"));
   CHECK(folder.sessions().empty());

@@ -103,7 +103,7 @@ TEST_CASE("a killed thread of a loopback run ends it with the rank's name and it
   const std::string file = (folder / "run.mcap").string();
   const Ended ended = engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--json", "--record", file, "--set",
                                                        "kill_rank=2", "--set", "kill_step=10"}));
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::rank_lost);
   CHECK(ended.seconds < some_seconds.count());
   CHECK(named_step(ended.err, 2) == 9);
   CHECK(ended.err.find("fault.kill_rank") != std::string::npos);
@@ -140,7 +140,7 @@ TEST_CASE("a rank process killed by a signal ends the run with its name and its 
   const auto begin = std::chrono::steady_clock::now();
   const Ended ended = run.process.wait(a_minute);
   CHECK(std::chrono::steady_clock::now() - begin < some_seconds);
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::rank_lost);
   const std::int64_t step = named_step(ended.err, victim);
   CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
 
@@ -164,7 +164,7 @@ TEST_CASE("fault.kill_rank kills a process by signal, at the given step") {
   const Ended ended =
       engine(folder, with_small_model({"run", lab("pipeline-1f1b"), "--comm", "mpi", "--json", "--record", file,
                                        "--set", "kill_rank=1", "--set", "kill_step=15"}));
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::rank_lost);
   CHECK(named_step(ended.err, 1) == 14);
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("a supervisor that is asked to stop ends its workers, closes the recor
   const Ended ended = run.process.wait(a_minute);
   CHECK(std::chrono::steady_clock::now() - begin < some_seconds);
   INFO(ended.err);
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::stopped);
   CHECK(ended.err.find("rankscope-engine: stopped by request after step ") == 0);
   CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
   CHECK(folder.processes_after(a_minute).empty());
@@ -245,8 +245,8 @@ TEST_CASE("a run does not read its caller's standard input") {
 TEST_CASE("a full disk ends the recording, with a message, and not the training") {
   const Folder folder;
   const std::string file = (folder / "run.mcap").string();
-  // No file of this run may grow beyond 80 blocks of 512 bytes.
-  const std::string line = "ulimit -f 80; trap '' XFSZ; exec " +
+  // No file of this run may grow beyond 1000 blocks of 512 bytes.
+  const std::string line = "ulimit -f 1000; trap '' XFSZ; exec " +
                            quoted(engine_command(with_small_model(
                                {"run", lab("pipeline-1f1b"), "--steps", "100", "--json", "--record", file})));
   const Ended ended = Process(folder, {"/bin/sh", "-c", line}).wait(a_minute);
@@ -254,8 +254,33 @@ TEST_CASE("a full disk ends the recording, with a message, and not the training"
   CHECK(ended.status == 1);
   CHECK(ended.err.find("--record " + file + ": ") != std::string::npos);
   CHECK(ended.err.find("messages are not in the recording") != std::string::npos);
-  CHECK(parse_json(ended.out)["steps"].size() == 100);
+  const json report = parse_json(ended.out);
+  CHECK(report["steps"].size() == 100);
   CHECK(last_step(*recording(file).view, 0) >= 0);
+  REQUIRE(report["faults"].size() == 1);
+  CHECK_THAT(report["faults"][0].get<std::string>(), ContainsText(" messages not in the recording: " + file + ": "));
+}
+
+TEST_CASE("a full disk is reported while the run goes on") {
+  const Folder folder;
+  const std::string file = (folder / "run.mcap").string();
+  const std::string line =
+      "ulimit -f 2000; trap '' XFSZ; exec " +
+      quoted(engine_command(with_small_model({"run", lab("pipeline-1f1b"), "--steps", "100000", "--record", file})));
+  Process run(folder, {"/bin/sh", "-c", line});
+  const std::string words = run.line_of_errors("rankscope-engine: --record " + file + ": ", a_minute);
+  CHECK_THAT(words, ContainsText("cannot write: ") &&
+                        ContainsText("; the recording has gaps from now on, and the run goes on"));
+  run.signal(SIGTERM);
+  CHECK(run.wait(a_minute).status == status::stopped);
+  // The recording says itself how much of it is missing.
+  const json stats = only_object(trace_tool(folder, {"stats", file, "--json"}));
+  REQUIRE(stats["faults"].size() == 1);
+  CHECK_THAT(stats["faults"][0].get<std::string>(), ContainsText(" messages not in the recording: " + file + ": "));
+  const json info = only_object(trace_tool(folder, {"info", file, "--json"}));
+  CHECK(info["unrecorded_messages"].get<int>() > 0);
+  CHECK(info["damage"]["any"] == false);
+  CHECK(info["ended"]["ok"] == false);
 }
 
 TEST_CASE("a rank that is stopped is named within seconds, and again when it continues") {
@@ -288,7 +313,7 @@ TEST_CASE("a rank that is stopped is named within seconds, and again when it con
   run.process.signal(SIGTERM);
   const Ended ended = run.process.wait(a_minute);
   CHECK(ended.in_time);
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::stopped);
   CHECK(folder.processes_after(a_minute).empty());
 }
 
@@ -311,7 +336,7 @@ TEST_CASE("a rank that stays stopped ends the run within seconds, which names it
   const Ended ended = run.process.wait(a_minute);
   CHECK(std::chrono::steady_clock::now() - begin < some_seconds);
   INFO(ended.err);
-  CHECK(ended.status == 1);
+  CHECK(ended.status == status::rank_lost);
   CHECK_THAT(ended.err, ContainsText(": its process " + std::to_string(victim) + " was stopped by a signal for "));
   if (comm == "mpi") CHECK(named_step(ended.err, 2) >= 0);
   CHECK(folder.processes_after(a_minute).empty());

@@ -144,7 +144,7 @@ TEST_CASE("beyond this machine only a listed key is served, and no secret is in 
       CHECK(arguments_of(process).find(key) == std::string::npos);
   }
   run.signal(SIGTERM);
-  CHECK(run.wait(a_minute).status == 1);
+  CHECK(run.wait(a_minute).status == status::stopped);
 }
 
 TEST_CASE("a run ignores noise on its socket") {

@@ -29,7 +29,6 @@ constexpr const char* manifest_name = "manifest.json";
 constexpr const char* partial_suffix = ".partial";
 constexpr const char* manifest_crc = "crc32";  // of the manifest without this key, as nlohmann writes it on one line
 
-std::string directory_name(std::int64_t steps_done) { return fmt::format("step-{:08}", steps_done); }
 std::string file_name(int rank) { return fmt::format("rank-{}.safetensors", rank); }
 
 const ParameterSpec& spec_of(const Model& model, int parameter) {
@@ -166,9 +165,11 @@ void copy(const View& to, std::int64_t to_first, const View& from, std::int64_t 
 
 }  // namespace
 
+std::string checkpoint_name(std::int64_t steps_done) { return fmt::format("step-{:08}", steps_done); }
+
 void write_checkpoint(const std::string& folder, const Scenario& scenario, const Model& model, int rank,
                       std::int64_t steps_done, const std::vector<CheckpointTensor>& tensors, int kept) {
-  const fs::path complete = fs::path(folder) / directory_name(steps_done);
+  const fs::path complete = fs::path(folder) / checkpoint_name(steps_done);
   const fs::path partial = complete.string() + partial_suffix;
   try {
     fs::create_directories(partial);

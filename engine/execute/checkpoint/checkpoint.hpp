@@ -48,6 +48,8 @@ struct CheckpointTensor {
 void write_checkpoint(const std::string& folder, const Scenario& scenario, const Model& model, int rank,
                       std::int64_t steps_done, const std::vector<CheckpointTensor>& tensors, int kept = 3);
 
+/// The name of that checkpoint's directory.
+std::string checkpoint_name(std::int64_t steps_done);
 /// The complete checkpoints of a folder, oldest first; for a checkpoint's own directory, the directory itself.
 std::vector<std::string> checkpoints_in(const std::string& folder);
 /// Removes partial checkpoints of runs that ended while writing.

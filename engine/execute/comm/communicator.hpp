@@ -160,6 +160,11 @@ class World {
 
   /// Throws CommError with the reason if this rank or another has failed: for callers that do not wait. Any thread.
   virtual void throw_if_failed() = 0;
+
+  /// Tells every rank, this one included, that the run is asked to stop; is_asked_to_stop() is true there soon
+  /// afterwards. Any thread.
+  virtual void ask_to_stop() = 0;
+  virtual bool is_asked_to_stop() = 0;
 };
 
 }  // namespace rankscope

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <map>
 #include <stdexcept>
 #include <tuple>
@@ -41,6 +42,8 @@ class LoopbackHub {
     std::lock_guard lock(mutex_);
     if (!failure_.empty()) throw CommError(failure_);
   }
+
+  std::atomic<bool> is_asked_to_stop = false;
 
   /// Fails every present and future group. The first reason is kept.
   void abort(const std::string& why) {
@@ -156,6 +159,8 @@ class LoopbackWorld final : public World {
 
   void abort(const std::string& why) override { hub_->abort(why); }
   void throw_if_failed() override { hub_->throw_if_failed(); }
+  void ask_to_stop() override { hub_->is_asked_to_stop = true; }
+  bool is_asked_to_stop() override { return hub_->is_asked_to_stop; }
 
  private:
   std::shared_ptr<LoopbackHub> hub_;

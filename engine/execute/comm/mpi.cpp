@@ -76,6 +76,13 @@ class MpiWorld final : public World {
     process_->throw_if_failed();
   }
 
+  void ask_to_stop() override { process_->ask_to_stop(); }
+
+  bool is_asked_to_stop() override {
+    process_->listen();
+    return process_->is_asked_to_stop();
+  }
+
  private:
   // Member i of an arrival is rank i of its communicator; here that is the world, and members are a subset of it.
   void arrive_as(std::span<const int> ranks, int index, int arrive_tag, int release_tag, const char* call, Lane lane,

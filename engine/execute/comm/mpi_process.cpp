@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int failure_tag = 1, leave_arrive_tag = 2, leave_release_tag = 3;
+constexpr int failure_tag = 1, leave_arrive_tag = 2, leave_release_tag = 3, stop_tag = 4;
 
 void add_bf16(void* in, void* inout, int* count, MPI_Datatype*) { add_to(DType::bf16, inout, in, *count); }
 void add_fp16(void* in, void* inout, int* count, MPI_Datatype*) { add_to(DType::f16, inout, in, *count); }
@@ -131,6 +131,16 @@ std::string MpiProcess::fail(const std::string& why) {
   return failure_;
 }
 
+void MpiProcess::ask_to_stop() {
+  if (asked_to_stop_.exchange(true)) return;
+  for (int peer = 0; peer < size_; ++peer) {
+    if (peer == rank_) continue;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(nullptr, 0, MPI_BYTE, peer, stop_tag, control_, &request);
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+  }
+}
+
 // One message to each, without waiting: some may be dead.
 void MpiProcess::notify_others(const std::string& why) {
   auto text = std::make_unique_for_overwrite<std::byte[]>(why.size());
@@ -149,23 +159,30 @@ void MpiProcess::keep(std::unique_ptr<std::byte[]> memory) {
   kept_.push_back(std::move(memory));
 }
 
-// Checks whether another process has failed. Any waiting thread checks, about fifty times a second.
+/// False: no message of that tag has arrived.
+bool MpiProcess::receive_note(int tag, std::string& text) {
+  int has_arrived = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  check("MPI_Improbe", MPI_Improbe(MPI_ANY_SOURCE, tag, control_, &has_arrived, &message, &status));
+  if (!has_arrived) return false;
+  int length = 0;
+  MPI_Get_count(&status, MPI_BYTE, &length);
+  text.resize(static_cast<std::size_t>(length));
+  check("MPI_Mrecv", MPI_Mrecv(text.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE));
+  return true;
+}
+
+// Any waiting thread checks, about fifty times a second.
 void MpiProcess::listen() {
   constexpr std::int64_t every_ns = 20'000'000;
   if (monotonic_ns() - listened_ns_ < every_ns) return;
   std::unique_lock lock(listening_, std::try_to_lock);
   if (!lock) return;
   listened_ns_ = monotonic_ns();
-  int has_arrived = 0;
-  MPI_Message message = MPI_MESSAGE_NULL;
-  MPI_Status status;
-  check("MPI_Improbe", MPI_Improbe(MPI_ANY_SOURCE, failure_tag, control_, &has_arrived, &message, &status));
-  if (!has_arrived) return;
-  int length = 0;
-  MPI_Get_count(&status, MPI_BYTE, &length);
-  std::string why(length, '\0');
-  check("MPI_Mrecv", MPI_Mrecv(why.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE));
-  note_failure(why);
+  std::string text;
+  if (receive_note(failure_tag, text)) note_failure(text);
+  if (receive_note(stop_tag, text)) asked_to_stop_ = true;
 }
 
 void MpiProcess::throw_if_failed() {

@@ -52,8 +52,11 @@ class MpiProcess {
   void wait_until(const std::function<bool()>& done, Clock::time_point deadline,
                   const std::function<std::string()>& too_late, Waiting what);
 
-  /// Receives the failure message of another process, if it has arrived.
+  /// Receives another process's message that it has failed or is asked to stop, if one has arrived.
   void listen();
+  /// Notifies all processes, this one included; see World.
+  void ask_to_stop();
+  bool is_asked_to_stop() const { return asked_to_stop_; }
   /// Throws the world's failure, if any.
   void throw_if_failed();
   /// Fails this process's world and notifies the others; the first reason is kept and returned.
@@ -64,6 +67,7 @@ class MpiProcess {
 
  private:
   void notify_others(const std::string& why);
+  bool receive_note(int tag, std::string& text);
   bool note_failure(const std::string& why);
   void make_elements();
   bool leave_together();
@@ -73,7 +77,7 @@ class MpiProcess {
   MPI_Comm bookkeeping_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
   std::array<MpiElement, 6> elements_;
 
-  std::atomic<bool> failed_{false};
+  std::atomic<bool> failed_{false}, asked_to_stop_{false};
   std::mutex mutex_;  // guards the members below
   std::string failure_;
   std::vector<std::unique_ptr<std::byte[]>> kept_;

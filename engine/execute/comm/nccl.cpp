@@ -44,6 +44,9 @@ class NcclWorld final : public World {
 
   void throw_if_failed() override { session_->throw_if_failed(); }
 
+  void ask_to_stop() override { session_->start_up().ask_to_stop(); }
+  bool is_asked_to_stop() override { return session_->start_up().is_asked_to_stop(); }
+
  private:
   static std::unique_ptr<GroupCommunicator> host_group(std::unique_ptr<Communicator> group) {
     auto* host = dynamic_cast<GroupCommunicator*>(group.get());

@@ -53,8 +53,8 @@ bool Executor::fail(std::exception_ptr why) {
   return true;
 }
 
-void Executor::run_lane(std::size_t lane, std::uint32_t first, std::uint32_t count) {
-  for (std::uint32_t s = 0; s < count; ++s)
+void Executor::run_lane(std::size_t lane, std::uint32_t first, std::uint32_t count, StepLimit* limit) {
+  for (std::uint32_t s = 0; s < count && (!limit || limit->begins(first + s)); ++s)
     for (const OpIndex index : lanes_[lane]) {
       const Op& op = program_.ops[index];
       for (const OpIndex before : op.after)
@@ -107,17 +107,17 @@ bool Executor::has_failed() {
   return failure_ != nullptr;
 }
 
-void Executor::run(std::uint32_t first, std::uint32_t count,
-                   const std::function<void(const std::string&)>& on_failure) {
+void Executor::run(std::uint32_t first, std::uint32_t count, const std::function<void(const std::string&)>& on_failure,
+                   StepLimit* limit) {
   finished_.fill(0);
   failure_ = nullptr;
   {
-    const auto on_its_thread = [this, first, count, &on_failure](std::size_t lane) {
+    const auto on_its_thread = [this, first, count, &on_failure, limit](std::size_t lane) {
       try {
         if (program_.arrivals_ahead)
           run_in_order_of_arrival(lane, first, count);
         else
-          run_lane(lane, first, count);
+          run_lane(lane, first, count, limit);
       } catch (const std::exception& e) {
         if (fail(std::current_exception())) on_failure(e.what());
       }

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/execute/run/step_limit.hpp"
 #include "engine/plan/program/program.hpp"
 
 namespace rankscope {
@@ -31,12 +32,14 @@ class Executor {
   /// lane of a program with arrivals_ahead.
   Executor(const RankProgram& program, OpRunner run, FirstArrival first_arrival = {});
 
-  /// Returns when all lanes have run all steps. If an op throws, no lane begins another op, `on_failure` (which must
-  /// end the waits of running ops) is called once, and the first exception is rethrown.
-  void run(std::uint32_t first, std::uint32_t count, const std::function<void(const std::string& why)>& on_failure);
+  /// Returns when all lanes have run all steps, or those before `limit` ended the run (null: none does). If an op
+  /// throws, no lane begins another op, `on_failure` (which must end the waits of running ops) is called once, and the
+  /// first exception is rethrown.
+  void run(std::uint32_t first, std::uint32_t count, const std::function<void(const std::string& why)>& on_failure,
+           StepLimit* limit = nullptr);
 
  private:
-  void run_lane(std::size_t lane, std::uint32_t first, std::uint32_t count);
+  void run_lane(std::size_t lane, std::uint32_t first, std::uint32_t count, StepLimit* limit);
   void run_in_order_of_arrival(std::size_t lane, std::uint32_t first, std::uint32_t count);
   bool has_failed();
   /// False if the run has failed.

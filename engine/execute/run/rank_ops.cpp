@@ -153,22 +153,27 @@ RankRun::BoundOp RankRun::bind_checkpoint(const Op& op) {
     tensor.role = loss_scale_role;
     tensor.view = {carried->data(), DType::f64, Shape{3}};
   }
-  return [this, carried, tensors = std::move(tensors), &queue = queues_.of(op.lane())](std::uint32_t step) {
-    const std::uint32_t done = step + 1;
+  write_checkpoint_ = [this, carried, tensors = std::move(tensors),
+                       &queue = queues_.of(op.lane())](std::uint32_t done) {
     if (carried) (*carried)[2] = static_cast<double>(done - settings_.resume->skipped_updates());
-    const TrainSpec& train = settings_.step.scenario.train;
-    if (done % static_cast<std::uint32_t>(train.checkpoint_every) == 0 ||
-        done == static_cast<std::uint32_t>(train.steps)) {
-      std::vector<HostTensor> held;  // only this lane waits for the tensors that it reads
-      std::vector<CheckpointTensor> here = tensors;
-      for (CheckpointTensor& tensor : here)
-        if (!carried || tensor.view.data != carried->data())
-          tensor.view = held.emplace_back(HostTensor::read(*compute_, queue, tensor.view)).view();
-      write_checkpoint(settings_.checkpoint_folder, settings_.step.scenario, settings_.step.model, program_.rank, done,
-                       here);
-    }
+    std::vector<HostTensor> held;  // only this lane waits for the tensors that it reads
+    std::vector<CheckpointTensor> here = tensors;
+    for (CheckpointTensor& tensor : here)
+      if (!carried || tensor.view.data != carried->data())
+        tensor.view = held.emplace_back(HostTensor::read(*compute_, queue, tensor.view)).view();
+    write_checkpoint(settings_.checkpoint_folder, settings_.step.scenario, settings_.step.model, program_.rank, done,
+                     here);
+  };
+  return [this](std::uint32_t step) {
+    if (is_checkpoint_due(step + 1)) write_checkpoint_(step + 1);
     return OpOutcome{};
   };
+}
+
+bool RankRun::is_checkpoint_due(std::uint32_t steps_done) const {
+  const TrainSpec& train = settings_.step.scenario.train;
+  return steps_done % static_cast<std::uint32_t>(train.checkpoint_every) == 0 ||
+         steps_done == static_cast<std::uint32_t>(train.steps);
 }
 
 }  // namespace rankscope

@@ -166,13 +166,16 @@ void RankRun::run(std::uint32_t first, std::uint32_t count) {
   dispatch_->begin(first, settings_.observer != nullptr && settings_.observer->observes());
   if (settings_.energy) settings_.energy->take();  // energy used before the first step belongs to no step
   try {
-    executor_->run(first, count, fail);
+    executor_->run(first, count, fail, settings_.limit);
   } catch (...) {
     dispatch_->end(true);
     throw;
   }
   try {
     dispatch_->end(false);
+    const auto end = settings_.limit ? settings_.limit->end() : std::nullopt;
+    if (end && *end > first && *end < first + count && write_checkpoint_ && !is_checkpoint_due(*end))
+      write_checkpoint_(*end);
   } catch (const std::exception& e) {
     fail(e.what());
     throw;
@@ -293,7 +296,10 @@ void RankRun::finish(std::uint32_t step, StepRecord record) {
     const int ranks = gathers_losses_ ? settings_.step.grid.data : 1;
     summary.tokens = std::int64_t{scenario.plan.micro_batches} * settings_.step.model.tokens() * ranks;
     const double sum = gathers_losses_ ? record.gathered_losses : record.values.loss_sum;
-    if (settings_.platform) summary.loss = sum / static_cast<double>(summary.tokens);
+    if (settings_.platform) {
+      summary.loss = sum / static_cast<double>(summary.tokens);
+      summary.loss_not_finite = summary.tokens > 0 && !std::isfinite(summary.loss);
+    }
   }
   // Data-parallel replicas hold the same gradients, and only the first one counts. With ZeRO, and on servers, each rank
   // holds different gradients. A rank that updates more than once per step never holds the gradient of a complete step.

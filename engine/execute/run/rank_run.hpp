@@ -33,6 +33,7 @@ struct CommonSettings {
   std::int64_t start_ns = 0;           ///< monotonic_ns() at the run's start: the zero of all reported times
   StressSpec stress;                   ///< for tests
   std::string checkpoint_folder;       ///< empty: the program's checkpoint op does nothing
+  StepLimit* limit = nullptr;          ///< may end the run early, with a checkpoint; null: nothing does
   const Checkpoint* resume = nullptr;  ///< weights and states are read from it instead of initialised
 };
 
@@ -63,7 +64,8 @@ class RankRun {
   RankRun(RankSettings settings, int rank);
   ~RankRun();
 
-  /// Runs steps first … first + count - 1. Throws the first failing op's exception, after ending all ranks' waits.
+  /// Runs steps first … first + count - 1, or up to the limit of the settings. Throws the first failing op's exception,
+  /// after ending all ranks' waits.
   void run(std::uint32_t first, std::uint32_t count);
 
   const RankProgram& program() const { return program_; }
@@ -106,6 +108,7 @@ class RankRun {
   StepValues& values_of(std::uint32_t step) const;
   void finish(std::uint32_t step, StepRecord record);
   void inject_kill(std::uint32_t step) const;
+  bool is_checkpoint_due(std::uint32_t steps_done) const;
 
   RankSettings settings_;
   RankProgram program_;
@@ -118,6 +121,7 @@ class RankRun {
   std::unique_ptr<ComputeDevice> device_;
   std::unique_ptr<CommTable> communicators_;
   std::vector<BoundOp> bound_;
+  std::function<void(std::uint32_t steps_done)> write_checkpoint_;  ///< empty: the program has no checkpoint op
   std::vector<std::int64_t> contributed_bytes_;  ///< by op: its payload, if it communicates
   std::unique_ptr<Stress> stress_;               ///< null unless requested
   std::int64_t library_bytes_ = 0;               ///< device memory that the communicators' library (NCCL) allocated

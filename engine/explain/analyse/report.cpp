@@ -12,6 +12,7 @@
 #include "engine/op/not_known.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/program/link.hpp"
+#include "telemetry/event/stopped.hpp"
 
 namespace rankscope {
 namespace {
@@ -378,6 +379,30 @@ double sent_by_purposes(std::span<const TrafficReport> traffic, bool predicted) 
   return sum;
 }
 
+namespace {
+
+void add_end(Report& report, const RunFacts& facts, const RunTotals& totals) {
+  report.loss_not_finite_since = totals.loss_not_finite_since;
+  if (!facts.end || facts.end->ok || was_stopped(*facts.end)) return;
+  report.failure = facts.end->message;
+  if (facts.end->failed_rank >= 0)
+    report.lost_rank = LostRank{facts.end->failed_rank, facts.end->last_step, facts.end->message};
+}
+
+}  // namespace
+
+std::vector<std::string> all_faults(const Report& report) {
+  std::vector<std::string> all;
+  if (!report.failure.empty()) all.push_back(report.failure);
+  if (report.loss_not_finite_since)
+    all.push_back(fmt::format("the loss is not finite since step {}", *report.loss_not_finite_since));
+  if (report.unrecorded_messages > 0)
+    all.push_back(fmt::format("{} not in the recording: {}", counted(report.unrecorded_messages, "message"),
+                              report.unrecorded_reason));
+  all.insert(all.end(), report.faults.begin(), report.faults.end());
+  return all;
+}
+
 Report make_report(const RunFacts& facts) {
   Report report;
   static_cast<RunDescription&>(report) = facts;
@@ -397,6 +422,7 @@ Report make_report(const RunFacts& facts) {
   report.traffic = analysis::traffic_of(facts, totals);
   if (linked) report.links = analysis::links_of(facts, *linked, totals);
   add_telemetry(report, facts, totals);
+  add_end(report, facts, totals);
   withdraw_impossible_shares(report, rates);
   return report;
 }

@@ -51,6 +51,9 @@ struct RunDescription {
   double others_share = not_known;
   /// From peers that did not prove to be workers of this run: ignored. -1: unknown.
   std::int64_t forged_messages = -1;
+  /// That the disk did not take into the recording, and why.
+  std::int64_t unrecorded_messages = 0;
+  std::string unrecorded_reason;
 };
 
 /// Everything known about a run, or about a plan that has not run yet: input of make_report. The headline numbers are
@@ -73,6 +76,7 @@ struct RunFacts : RunDescription {
   std::vector<StepSummary> summaries;
   std::vector<ObservedStep> observed;  ///< any order; those not of the headline are ignored
   std::vector<ClockRecord> clocks;
+  std::optional<End> end;  ///< the run's, if it has ended
 
   /// The textbook's bubble: the schedule's own (ideal_bubble of engine/plan/schedule).
   double ideal_bubble = not_known;
@@ -108,6 +112,13 @@ struct AwaitedRank {
 };
 /// "the others wait 12.3 ms for rank 2 in collectives, 8.1 % of the step".
 std::string to_text(const AwaitedRank& awaited);
+
+/// The rank that ended a run: it died, or failed.
+struct LostRank {
+  std::int32_t rank = 0;
+  std::int64_t last_step = -1;  ///< that it finished; -1: none
+  std::string words;            ///< "rank 2 died after step 67 (signal 9 (Killed))"
+};
 
 struct StepRow {
   std::uint32_t step = 0;
@@ -244,6 +255,9 @@ struct Report : RunDescription {
   std::optional<AwaitedRank> awaited;  ///< of an imported run
   /// Impossible figures, one line each with the numbers they were computed from; they are NaN above.
   std::vector<std::string> faults;
+  std::optional<std::uint32_t> loss_not_finite_since;  ///< the first such step
+  std::optional<LostRank> lost_rank;
+  std::string failure;  ///< how the run ended, if it failed; not if it was asked to stop
 
   std::vector<MemoryRow> memory;       ///< by rank
   std::vector<TrafficReport> traffic;  ///< by purpose, kind and group
@@ -255,6 +269,8 @@ struct Report : RunDescription {
   std::optional<RunBudget> budget;   ///< if one was requested
   std::optional<LostReplicas> lost;  ///< if a node is lost
 };
+/// What went wrong in the run, a line each: Report::failure, the loss, and Report::faults.
+std::vector<std::string> all_faults(const Report& report);
 
 Report make_report(const RunFacts& facts);
 

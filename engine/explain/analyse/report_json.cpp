@@ -91,12 +91,17 @@ Json budget_json(const std::optional<RunBudget>& budget) {
           {"checkpoint_interval_s", known(budget->checkpoint_interval)}};
 }
 
-Json lost_json(const std::optional<LostReplicas>& lost) {
-  if (!lost) return nullptr;
-  return {{"node", lost->node},
-          {"replicas", lost->replicas},
-          {"replicas_before", lost->replicas_before},
-          {"tokens_per_s_before", known(lost->tokens_per_s_before)}};
+/// Of a prediction without a node, or of a run that lost a rank.
+Json lost_json(const Report& report) {
+  if (report.lost_rank)
+    return {{"rank", report.lost_rank->rank},
+            {"last_step", report.lost_rank->last_step < 0 ? Json(nullptr) : Json(report.lost_rank->last_step)},
+            {"reason", report.lost_rank->words}};
+  if (!report.lost) return nullptr;
+  return {{"node", report.lost->node},
+          {"replicas", report.lost->replicas},
+          {"replicas_before", report.lost->replicas_before},
+          {"tokens_per_s_before", known(report.lost->tokens_per_s_before)}};
 }
 
 }  // namespace
@@ -177,10 +182,10 @@ nlohmann::json to_json(const Report& report) {
                                              {"share", report.awaited->share}}
                                       : Json(nullptr)},
       {"others_cpu_share", known(report.others_share)},
-      {"faults", report.faults},
+      {"faults", all_faults(report)},
       {"device_memory", device_json(report.device)},
       {"budget", budget_json(report.budget)},
-      {"lost", lost_json(report.lost)}};
+      {"lost", lost_json(report)}};
 }
 
 }  // namespace rankscope

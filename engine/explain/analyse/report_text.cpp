@@ -104,6 +104,12 @@ std::string numbers(const Report& report) {
     text += row("contention", "other programs had " + percent(report.others_share) +
                                   " of this machine's cores: wall-clock times are longer than on an idle machine");
   if (report.obtained == Obtained::simulated && !report.costs.empty()) text += row("costs", report.costs);
+  if (!report.failure.empty()) text += row(report.lost_rank ? "lost rank" : "failed", report.failure);
+  if (report.loss_not_finite_since)
+    text += row("loss", fmt::format("not finite since step {}", *report.loss_not_finite_since));
+  if (report.unrecorded_messages > 0)
+    text += row("not recorded",
+                fmt::format("{}: {}", counted(report.unrecorded_messages, "message"), report.unrecorded_reason));
   for (const std::string& fault : report.faults) text += row("measurement fault", fault);
   return text;
 }

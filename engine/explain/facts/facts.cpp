@@ -180,6 +180,8 @@ RunFacts facts_of_run(const StoreView& store, const RunContext& context, std::si
   facts.events = store.event_count() + store.evicted_count();
   facts.dropped = store.dropped_count();
   facts.totals = store.totals();
+  for (const End& end : store.ends())
+    if (end.rank < 0) facts.end = end;
 
   if (const auto steps = store.steps(Obtained::simulated); !steps.empty()) {
     Simulation predicted;

@@ -88,6 +88,10 @@ void refuse_lost_node(const Scenario& scenario) {
                     scenario.cluster.lost_node, describe_after_loss(*after, scenario.cluster.lost_node)));
 }
 
+int status_of(const Report& report) {
+  return report.device && !report.device->fits() ? status::does_not_fit : status::done;
+}
+
 StepProgram compile_rest(const Scenario& scenario) {
   const auto after = after_lost_node(scenario);
   return compile(after ? after->scenario : scenario);

@@ -8,20 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "engine/explain/analyse/report.hpp"
 #include "engine/plan/program/compile.hpp"
 #include "engine/plan/scenario/choice_option.hpp"
 #include "engine/plan/scenario/read.hpp"
 #include "engine/plan/scenario/whole_number_option.hpp"
+#include "engine/worker/exit_status.hpp"
 #include "engine/worker/worker.hpp"
 
 namespace rankscope::command {
 
-inline constexpr int bad_input = 2, failed = 1, not_shown = 3;  ///< exit statuses; the last is verify's
-
 /// One command. Its function keeps the values of its options.
 struct Command {
   CLI::App* line;            ///< its options; true once it was chosen
-  std::function<int()> run;  ///< the exit status
+  std::function<int()> run;  ///< the exit status (engine/worker/exit_status.hpp)
 };
 
 Command plan(CLI::App& app);
@@ -65,6 +65,8 @@ std::optional<Complaint> complaint_about_data(const Scenario& scenario);
 
 /// Throws ScenarioError if the scenario loses a node: the plan that continues without it is not the plan that runs.
 void refuse_lost_node(const Scenario& scenario);
+/// The exit status of a prediction, which is printed in any case.
+int status_of(const Report& report);
 /// The step to predict: that of the remaining plan, if the scenario loses a node.
 StepProgram compile_rest(const Scenario& scenario);
 

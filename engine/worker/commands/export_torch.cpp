@@ -38,7 +38,7 @@ int export_script(const ExportTorchLine& given) {
   if (!why.empty()) {
     std::cerr << "rankscope-engine: -o " << message_line(given.file) << ": cannot be written: " << why
               << "; give a file in a folder that exists and may be written" << std::endl;
-    return bad_input;
+    return status::bad_input;
   }
   const int ranks = scenario.plan.ranks();
   std::cout << given.file << ": run it with "

@@ -19,9 +19,7 @@
 namespace {
 
 using namespace rankscope;
-using command::bad_input;
 using command::Command;
-using command::failed;
 
 std::vector<Command> add_commands(CLI::App& app) {
   return {command::plan(app),  command::simulate(app),     command::run(app),          command::verify(app),
@@ -48,10 +46,10 @@ std::string place_of(const PlanError& error, const Command& command, const std::
   return place_of_key(command::file_of(input), command::overrides_of(input), key);
 }
 
-/// Runs the chosen command. A request that cannot be fulfilled gives one line and bad_input.
+/// Runs the chosen command. A request that cannot be fulfilled gives one line and status::bad_input.
 int run_chosen(const std::vector<Command>& commands) {
   const auto chosen = std::ranges::find_if(commands, [](const Command& one) { return bool(*one.line); });
-  if (chosen == commands.end()) return failed;  // not reached: CLI11 asks for a command
+  if (chosen == commands.end()) return status::failed;  // not reached: CLI11 asks for a command
   const CLI::Option* file = chosen->line->get_option_no_throw("SCENARIO");
   const std::string scenario = file ? file->as<std::string>() : "";
   try {
@@ -71,12 +69,13 @@ int run_chosen(const std::vector<Command>& commands) {
   } catch (const DeviceError& e) {  // the requested device does not exist; a failure during the run is a RunFailure
     std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
   }
-  return bad_input;
+  return status::bad_input;
 }
 
 int run_program(int argc, char** argv) {
   CLI::App app("Rankscope's engine: plan, simulate, run and verify a distributed training step.");
   app.require_subcommand(1);
+  app.footer(status::help());
   app.set_version_flag("--version", RANKSCOPE_VERSION);
   const std::vector<Command> commands = add_commands(app);
 
@@ -87,7 +86,7 @@ int run_program(int argc, char** argv) {
   if (argc > 1 && argv[1][0] != '-' && !is_known(argv[1])) {
     std::cerr << "rankscope-engine: unknown command '" << excerpt(argv[1]) << "'; there is " << names_of(commands)
               << std::endl;
-    return bad_input;
+    return status::bad_input;
   }
   try {
     app.parse(argc, argv);
@@ -95,10 +94,10 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
     std::cerr << "rankscope-engine: " << message_line(e.what()) << "; see rankscope-engine --help" << std::endl;
-    return bad_input;
+    return status::bad_input;
   } catch (const std::exception& e) {
     std::cerr << "rankscope-engine: " << message_line(e.what()) << std::endl;
-    return failed;
+    return status::failed;
   }
 }
 
@@ -108,7 +107,7 @@ int main(int argc, char** argv) {
   end_when_memory_runs_out();
   report_once();
   WriteWatch output(std::cout);
-  const int status = status_with_output(run_program(argc, argv), output, "rankscope-engine");
-  if (status != 0) let_rank_0_report();
-  return status;
+  const int ended = status_with_output(run_program(argc, argv), output, "rankscope-engine");
+  if (ended != status::done) let_rank_0_report();
+  return ended;
 }

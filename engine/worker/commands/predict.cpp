@@ -31,7 +31,7 @@ int print_plan(const Input& input, int program_of) {
     std::cout << plan_text(step);
   }
   print(report, input.json);
-  return 0;
+  return status_of(report);
 }
 
 }  // namespace

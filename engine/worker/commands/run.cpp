@@ -51,10 +51,10 @@ int run_in_job(RunLine given) {
     prepare_device(given.request);
     WorkerJob job;
     job.request = given.request;
-    const int status = run_worker(job);
+    const int ended = run_worker(job);
     // Dismissed: rank 0 must still report why, and the launcher ends all processes when the first one ends.
-    if (status == bad_input) report_once();
-    return status;
+    if (ended == status::bad_input) report_once();
+    return ended;
   }
   const int launcher_errors = continue_as_supervisor();
   if (given.request.launched->launcher == Launcher::mpirun) given.request.launched->launcher_errors = launcher_errors;
@@ -102,6 +102,12 @@ Command run(CLI::App& app) {
   line->add_option("--checkpoint", request.checkpoint, "folder for checkpoints (see train.checkpoint_every)");
   line->add_option("--checkpoint-every", given->checkpoint_every,
                    "steps between checkpoints, 0 for none; replaces train.checkpoint_every")
+      ->check(whole_number(0));
+  line->add_option("--stop-on", request.stop_on, "nan: end the run when its loss is infinite or not a number")
+      ->check(CLI::IsMember({"nan"}));
+  line->add_option("--grace", request.grace,
+                   "with checkpoints: seconds for the checkpoint of the last step when the run is asked to stop by "
+                   "SIGTERM, SIGUSR1, SIGINT or SIGHUP; a second signal ends it at once")
       ->check(whole_number(0));
   line->add_option(
       "--resume", request.resume,

@@ -39,7 +39,7 @@ struct SearchRequest {
 template <class Result>
 int print_found(const Result& result, bool json) {
   print(result, json);
-  return result.best.empty() ? failed : 0;
+  return result.best.empty() ? status::failed : status::done;
 }
 
 Strategy strategy_of(SearchMethod method) {

@@ -133,7 +133,7 @@ int print_simulation(const SimulateRequest& request) {
         budget_of(predicted.report, step.scenario.cluster, request.tokens, step.scenario.train.checkpoint_every);
   if (!request.record.empty()) record(request, step.scenario, predicted, other ? other->peak_flops : 0);
   print(predicted.report, request.input.json);
-  return 0;
+  return status_of(predicted.report);
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ int verify_plan(const Input& input, const RunRequest& request) {
   } else {
     std::cout << to_text(result);
   }
-  return result.outcome == Outcome::equal ? 0 : result.outcome == Outcome::different ? failed : not_shown;
+  if (result.outcome == Outcome::equal) return status::done;
+  return result.outcome == Outcome::different ? status::failed : status::not_shown;
 }
 
 }  // namespace

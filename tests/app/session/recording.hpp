@@ -10,13 +10,15 @@
 
 namespace rankscope::app {
 
-/// Messages with the sequence numbers that a recorder would see.
-inline QString record(const QString& path, const Scenario& scenario, int steps) {
+/// Messages with the sequence numbers that a recorder would see. `change` may change each event.
+inline QString record(const QString& path, const Scenario& scenario, int steps,
+                      const std::function<void(Event&)>& change = {}) {
   TraceWriter writer(path.toStdString());
   std::map<int, std::pair<std::uint64_t, std::uint64_t>> counts;
   publish_run(
       [&](int rank, Event event) {
         auto& [messages, control] = counts[rank];
+        if (change) change(event);
         if (is_control(event)) ++control;
         writer.accept({{}, rank, ++messages, control, std::move(event)});
       },

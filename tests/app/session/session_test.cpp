@@ -239,6 +239,23 @@ TEST_CASE("A truncated recording opens with its readable part, and reports that 
   CHECK(lines.join('\n').contains("half.mcap"));
 }
 
+TEST_CASE("A loss that is not finite is a notice, once") {
+  application();
+  const Place place;
+  const QString path = app::record(place.folder.filePath("nan.mcap"), small_scenario(), 5, [](Event& event) {
+    auto* summary = std::get_if<StepSummary>(&event);
+    if (summary != nullptr) summary->loss_not_finite = summary->step >= 2;
+  });
+  Session session;
+  QStringList lines;
+  QObject::connect(&session, &Session::log, [&](const QString& text, bool bad) {
+    if (bad) lines << text;
+  });
+  session.open({SourceKind::trace, path});
+  REQUIRE(becomes(session, SessionState::ended));
+  CHECK(lines == QStringList{"The loss is not finite since step 2"});
+}
+
 TEST_CASE("Opening another scenario closes the previous one") {
   application();
   const Place place;

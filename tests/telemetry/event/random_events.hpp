@@ -62,6 +62,7 @@ class RandomEvents {
     s.gradient_square_norm = number(0, 100) * 0.5;
     s.learning_rate = 3e-4;
     s.loss_scale = 65536;
+    s.loss_not_finite = number(0, 1) == 1;
     if (number(0, 1) == 1) s.energy_joules = number(0, 100) * 0.25;
     for (auto bins = number(0, 1) * 64; bins > 0; --bins)
       s.magnitudes.push_back(static_cast<std::uint32_t>(number(0, UINT32_MAX)));
@@ -105,7 +106,10 @@ class RandomEvents {
                      text()};
       case 1: return ProgramRecord{rank, random_(), text(5000)};
       case 2: return ClockRecord{rank, time(), -time(), time()};
-      case 3: return End{static_cast<std::int32_t>(number(-1, 9)), number(0, 1) == 1, number(-1, 1000), text()};
+      case 3:
+        return End{
+            static_cast<std::int32_t>(number(-1, 9)), number(0, 1) == 1, number(-1, 1000), text(), number(0, 1) == 1,
+            static_cast<std::int32_t>(number(-1, 9))};
       case 4: return summary(rank, step);
       case 5: {
         SpanBatch batch{obtained, clock, {}};

@@ -41,6 +41,28 @@ TEST_CASE("a run whose ranks all succeeded has succeeded") {
   CHECK(verdict.end().rank == -1);
 }
 
+TEST_CASE("ranks that ended early because they were asked to are not a failure, and have not finished") {
+  Session s(2);
+  for (std::int32_t rank : {0, 1}) {
+    s.steps(rank, 4);
+    s.report(rank, End{rank, true, 4, "stopped by request", false});
+  }
+  CHECK(s.watch.verdict(well).ok);
+  CHECK(s.watch.verdict(well).stopped);
+}
+
+TEST_CASE("the first step whose loss is not finite is known, also if a later one is reported before it") {
+  Session s(1);
+  s.steps(0, 4);
+  CHECK_FALSE(s.watch.loss_not_finite_since());
+  for (const std::uint32_t step : {7, 6, 8}) {
+    StepSummary summary = a_summary(0, step);
+    summary.loss_not_finite = true;
+    s.report(0, summary);
+  }
+  CHECK(s.watch.loss_not_finite_since() == 6);
+}
+
 TEST_CASE("the rank that became silent is named when the others report that it did not arrive") {
   Session s(3);
   s.steps(0, 7);
@@ -53,6 +75,7 @@ TEST_CASE("the rank that became silent is named when the others report that it d
   CHECK(verdict.rank == 1);
   CHECK(verdict.last_step == 6);
   CHECK(verdict.message == "rank 1 died after step 6 (exit status 1)");
+  CHECK(verdict.end().failed_rank == 1);
 }
 
 TEST_CASE("a rank that reports its own failure is named before those that miss it") {

@@ -26,7 +26,8 @@ namespace {
 
 constexpr int most_refusals = 16;  ///< of one plan, one after the other
 constexpr std::size_t longest_line = 400;
-constexpr int bad_input = 2, not_shown = 3;
+namespace status = rankscope::status;
+using status::bad_input, status::not_shown;
 
 struct Counts {
   int plans = 0, refused = 0, refusals = 0, advice = 0, ran = 0, equal = 0, shown_nothing = 0, against_twin = 0,
@@ -85,7 +86,7 @@ class Fuzz {
   std::optional<Refusal> refusal_of(const DrawnPlan& plan, bool& sound) {
     const Ended ended = engine_on(plan, {"plan", "--json"});
     sound = true;
-    if (ended.status == 0) return std::nullopt;
+    if (ended.status == 0 || ended.status == status::does_not_fit) return std::nullopt;
     sound = false;
     if (ended.status != bad_input) {
       fault(plan, fmt::format("plan ended with status {}, signal {}: {}", ended.status, ended.signal, ended.err));
@@ -149,15 +150,15 @@ class Fuzz {
   }
 
   /// Some plans request the death of a rank: the program then ends, and reports the rank.
-  static bool dies_as_asked(const DrawnPlan& plan, const Ended& ended) {
-    return ended.status == 1 && ended.in_time && plan.has("fault.kill_rank") && plan.has("fault.kill_step") &&
+  static bool dies_as_asked(const DrawnPlan& plan, const Ended& ended, int status) {
+    return ended.status == status && ended.in_time && plan.has("fault.kill_rank") && plan.has("fault.kill_step") &&
            ended.err.find(fmt::format("rank {} was killed at the start of step {} (fault.kill_rank)",
                                       plan.at("fault.kill_rank"), plan.at("fault.kill_step"))) != std::string::npos;
   }
 
   void run(const DrawnPlan& plan) {
     const Ended ended = engine_on(plan, {"run", "--json"});
-    if (dies_as_asked(plan, ended)) return void(++counts.killed);
+    if (dies_as_asked(plan, ended, status::rank_lost)) return void(++counts.killed);
     if (ended.status != 0 || !ended.in_time)
       return fault(plan, fmt::format("run ended with status {}, signal {}{}: {}", ended.status, ended.signal,
                                      ended.in_time ? "" : ", too late", ended.err));
@@ -176,7 +177,7 @@ class Fuzz {
 
   void verify(const DrawnPlan& plan) {
     const Ended ended = engine_on(plan, {"verify", "--json"});
-    if (dies_as_asked(plan, ended)) return;
+    if (dies_as_asked(plan, ended, status::failed)) return;
     if ((ended.status != 0 && ended.status != not_shown && ended.status != 1) || !ended.in_time)
       return fault(plan, fmt::format("verify ended with status {}, signal {}{}: {}", ended.status, ended.signal,
                                      ended.in_time ? "" : ", too late", ended.err));

@@ -130,6 +130,8 @@ class TakingWorld : public World {
   std::vector<std::string> exchange(const std::string& mine) override { return inner_->exchange(mine); }
   void abort(const std::string& why) override { inner_->abort(why); }
   void throw_if_failed() override { inner_->throw_if_failed(); }
+  void ask_to_stop() override { inner_->ask_to_stop(); }
+  bool is_asked_to_stop() override { return inner_->is_asked_to_stop(); }
   static constexpr std::int64_t taken_by_each = 5 << 20;
   static inline std::atomic<int> groups{0};
 

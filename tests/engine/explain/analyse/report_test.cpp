@@ -187,6 +187,16 @@ TEST_CASE("an MFU above 1 is reported as a measurement fault, with the values th
   CHECK_THAT(to_text(report), ContainsText("measurement fault      MFU of 1.740 is impossible"));
 }
 
+TEST_CASE("a loss that is not finite is a fault of the run, and one that is not known is none") {
+  RunFacts facts = facts_of(4);
+  for (StepSummary& summary : facts.summaries)
+    if (summary.tokens > 0) summary.loss = not_known;
+  CHECK(all_faults(make_report(facts)).empty());
+  for (StepSummary& summary : facts.summaries) summary.loss_not_finite = summary.tokens > 0 && summary.step >= 2;
+  CHECK(make_report(facts).loss_not_finite_since == 2);
+  CHECK(to_json(make_report(facts))["faults"] == nlohmann::json{"the loss is not finite since step 2"});
+}
+
 TEST_CASE("a step that ends before it begins has no time, and is a measurement fault") {
   RunFacts facts = facts_of(4);
   facts.observed.clear();
