@@ -89,6 +89,18 @@ constexpr Idle idles[] = {
     {"cluster.ring_ports", no_library, give_library},
 };
 
+/// Refuses a given figure, other than the default, that has no effect.
+void refuse_idle(const Scenario& scenario, const std::string& name, const Places& places) {
+  Scenario copy = scenario, plain_one;
+  for (const Idle& idle : idles) {
+    const Key& key = *find_key(idle.path);
+    const std::string path(idle.path);
+    if (!places.has(path) || !idle.is_idle(scenario.cluster)) continue;
+    if (written(key.field(copy)) == written(key.field(plain_one))) continue;
+    refuse(place_of({{path}, ""}, places, name), fmt::format("{} has no effect: {}", key.name, idle.because));
+  }
+}
+
 /// It belongs to a machine, and not to what happens on it, or to where its costs come from.
 bool describes(const Key& key) {
   return key.table == cluster_table &&
@@ -160,6 +172,7 @@ Scenario read_file(const Named& named, std::string& text, const std::string& sce
   if (const auto complaint = complaint_about_values(of_file);
       complaint && find_key(complaint->keys[0])->is_of_cluster())
     refuse(place_of(*complaint, given, given.name), complaint->what);
+  refuse_idle(of_file, given.name, given);
   return of_file;
 }
 
@@ -201,22 +214,10 @@ std::string missing_figures(const Scenario& scenario, const Places& places, cons
   return words.empty() ? "" : listed(words);
 }
 
-void refuse_idle(const Scenario& scenario, const std::string& name, const Places& places) {
-  Scenario copy = scenario, plain_one;
-  for (const Idle& idle : idles) {
-    const Key& key = *find_key(idle.path);
-    const std::string path(idle.path);
-    if (!places.has(path) || !idle.is_idle(scenario.cluster)) continue;
-    if (written(key.field(copy)) == written(key.field(plain_one))) continue;
-    refuse(place_of({{path}, ""}, places, name), fmt::format("{} has no effect: {}", key.name, idle.because));
-  }
-}
-
-/// True if the scenario gives every figure that each cluster file has, as a stored one does.
-bool is_whole(const Places& places) {
-  for (const Key& key : scenario_keys())
-    if (key.is_needed_of_cluster() && !places.has(key.path())) return false;
-  return true;
+/// True for a stored scenario, which has every figure and needs no file.
+bool is_stored(const Places& places) {
+  return std::ranges::all_of(scenario_keys(),
+                             [&](const Key& key) { return key.table != cluster_table || places.has(key.path()); });
 }
 
 }  // namespace
@@ -227,7 +228,7 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
     if (describes(key) && places.has(key.path())) described.push_back(key.path());
   std::string& spec = scenario.cluster.spec;
   if (!places.has(a_cluster.key) && !described.empty()) spec.clear();
-  const bool has_figures = is_whole(places);
+  const bool has_figures = is_stored(places);
   Places in_cluster;
   read_files(scenario, name, places, has_figures, in_cluster);
   const std::string missing = has_figures ? "" : missing_figures(scenario, places, in_cluster);

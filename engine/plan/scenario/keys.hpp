@@ -37,15 +37,12 @@ struct Key {
   Field (*field)(Scenario&);
   std::string_view meaning;  ///< one phrase, with the unit
   Range range = {};          ///< of a number
-  bool optional = false;     ///< a cluster's file may omit it
   bool only_read = false;    ///< reading turns it into another key's value; it is written nowhere
   std::string path() const { return std::string(table) + "." + std::string(name); }
   bool is_of_plan() const { return table == plan_table; }
   /// A figure of a cluster: its file may have it, and it describes the machine or its software. `spec` only
   /// names the file.
   bool is_of_cluster() const { return (table == cluster_table && name != "spec") || table == software_table; }
-  /// A cluster's file must have it.
-  bool is_needed_of_cluster() const { return table == cluster_table && is_of_cluster() && !optional; }
 };
 
 /// In the order in which to_toml writes them.

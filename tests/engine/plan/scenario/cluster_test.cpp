@@ -58,6 +58,15 @@ TEST_CASE("a cluster without spec inherits nothing: what a prediction of that pl
   CHECK(message(machine + "devices_per_node = 1\n" + two_nodes) ==
         lacking("s.toml:2:1", "inter_latency_s [9.6e-6], inter_bandwidth [25e9] and inter_efficiency [0.94]"));
   CHECK(message(machine + network + two_nodes) == "no error");
+  // Every figure but the shares that long kernels and collectives reach: they are not 1 without a word.
+  const std::string sheet =
+      "[cluster]\npeak_flops_fp64 = 1e12\npeak_flops_fp32 = 1e12\npeak_flops_bf16 = 1e12\npeak_flops_fp16 = 1e12\n"
+      "memory_bytes = 1e9\nmemory_bandwidth = 1e11\nop_overhead_s = 1e-6\ndevices_per_node = 4\n"
+      "intra_latency_s = 1e-6\nintra_bandwidth = 1e10\ninter_latency_s = 1e-5\ninter_bandwidth = 1e9\n";
+  CHECK(message(sheet + two_nodes) ==
+        lacking("s.toml:2:1",
+                "multiprocessors [108], product_efficiency [0.87], memory_efficiency [0.6], "
+                "intra_efficiency [0.78] and inter_efficiency [0.94]"));
   CHECK(message(machine + network + two_nodes, {{"precision", "bf16"}}) ==
         lacking("s.toml:2:1", "peak_flops_bf16 [312e12]"));
   // Collectives alone compute nothing.
@@ -123,6 +132,11 @@ TEST_CASE("a figure without an effect is refused with the reason") {
         "\"library\" in [software]");
   CHECK(message("tile_rows", "64", "laptop").ends_with("give their number"));
   CHECK(message("oversubscription", "1") == "no error");  // as without it
+  const Folder folder;
+  folder.file("clusters/mine.toml", machine + network + "oversubscription = 4\n");
+  CHECK(error_of([&] { read_scenario(folder.file("s.toml", "[cluster]\nspec = \"mine\"\n")); }) ==
+        (folder.path / "clusters" / "mine.toml").string() +
+            ":16:1: oversubscription has no effect: all nodes are below one switch; give nodes_per_switch");
 }
 
 TEST_CASE("the size of a micro-batch may be given instead of the number") {

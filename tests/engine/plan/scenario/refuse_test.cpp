@@ -395,9 +395,9 @@ TEST_CASE("a cluster file is checked by the same rules, with its own positions")
         cluster +
             ":1:1: the cluster's file lacks peak_flops_fp32 [19.5e12], memory_bandwidth [2e12] and "
             "memory_efficiency [0.6] (in brackets: a DGX A100); give them, and their sources");
-  std::string whole = "[cluster]\nmultiprocessors = 0\nproduct_efficiency = 1\nmemory_efficiency = 1\n";
-  for (const Key& key : scenario_keys())
-    if (key.is_needed_of_cluster()) whole += std::string(key.name) + " = 1\n";
+  const std::string whole =
+      "[cluster]\npeak_flops_fp32 = 1\nmemory_bytes = 1\nmemory_bandwidth = 1\nop_overhead_s = 1\nmultiprocessors = 0\n"
+      "product_efficiency = 1\nmemory_efficiency = 1\n";
   CHECK(with(whole) == "no error");
   CHECK(with(whole + "quick_share = -1\n").starts_with(cluster + ":"));
   CHECK(with(whole + "quick_share = -1\n")
