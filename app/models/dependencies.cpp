@@ -88,7 +88,9 @@ std::vector<Dependency> dependencies_of(const StoreView& view, const Step& linke
     }
     result.push_back(dependency);
   };
-  if (const auto before = view.previous_span({span.rank, span.op.lane(), obtained}, span))
+  // Imported ops of a lane may overlap: nothing waits for one that ends after itself.
+  if (const auto before = view.previous_span({span.rank, span.op.lane(), obtained}, span);
+      before && before->end_ns <= span.end_ns)
     result.push_back({Needs::lane, span.rank, before->step, before->op, true, before->end_ns});
   for (const Node before : linked.after[node]) add(Needs::data, span.step, before);
   if (span.step > 0)

@@ -1,9 +1,11 @@
 #include "engine/worker/hosts.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <numeric>
 #include <sstream>
+#include <stdexcept>
 
 #include "engine/op/words.hpp"
 #include "engine/plan/scenario/read.hpp"
@@ -12,8 +14,9 @@ namespace rankscope {
 namespace {
 
 constexpr int most_slots = 1 << 16;
-constexpr std::string_view slots_word = "slots=";
 constexpr std::size_t shown_characters = 60;
+constexpr std::string_view forms =
+    "a host's line is NAME slots=N (Open MPI), NAME:N (MPICH), or NAME once for each rank (Slurm)";
 
 bool is_name(std::string_view text) {
   return !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), [](char c) {
@@ -22,31 +25,52 @@ bool is_name(std::string_view text) {
   });
 }
 
-/// 0: not a number of slots.
-int slots_of(std::string_view text) {
-  const int slots = number_in<int>(text).value_or(0);
-  return slots <= most_slots ? std::max(slots, 0) : 0;
-}
-
-/// Words of a line without its comment.
+/// Words of a line without its comment; "slots = 4" is one word.
 std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream words(line.substr(0, line.find('#')));
+  std::string text = line.substr(0, line.find('#'));
+  for (std::size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1)) {
+    while (at + 1 < text.size() && std::isspace(static_cast<unsigned char>(text[at + 1]))) text.erase(at + 1, 1);
+    for (; at > 0 && std::isspace(static_cast<unsigned char>(text[at - 1])); --at) text.erase(at - 1, 1);
+  }
+  std::istringstream words(text);
   std::vector<std::string> found;
   for (std::string word; words >> word;) found.push_back(word);
   return found;
 }
 
-/// 0 slots if the words are invalid.
+/// Throws the reason, which names the word, as std::invalid_argument.
+[[noreturn]] void refuse_word(const std::string& word, const std::string& why) {
+  throw std::invalid_argument(fmt::format("'{}': {}", word.substr(0, shown_characters), why));
+}
+
+int slots_of(const std::string& word, std::string_view number) {
+  const int slots = number_in<int>(number).value_or(0);
+  if (slots < 1 || slots > most_slots) refuse_word(word, fmt::format("a host has 1 to {} slots", most_slots));
+  return slots;
+}
+
 Host host_of(const std::vector<std::string>& words) {
   const std::string& first = words.front();
+  if (first.find('@') != std::string::npos)
+    refuse_word(first, "ssh takes the user from ~/.ssh/config (Host NAME, then User …); give the host's name alone");
+  if (std::count(first.begin(), first.end(), ':') > 1)
+    refuse_word(first, "mpirun takes no IPv6 address; give it a name in /etc/hosts or ~/.ssh/config");
   Host host{first.substr(0, first.find(':')), 1};
-  const bool has_colon = host.name.size() < first.size();
-  if (has_colon) host.slots = slots_of(std::string_view(first).substr(host.name.size() + 1));
-  if (words.size() == 2 && !has_colon && words[1].starts_with(slots_word))
-    host.slots = slots_of(std::string_view(words[1]).substr(slots_word.size()));
-  else if (words.size() > 1)
-    host.slots = 0;
-  if (!is_name(host.name)) host.slots = 0;
+  const bool has_number = host.name.size() < first.size();
+  if (has_number) host.slots = slots_of(first, std::string_view(first).substr(host.name.size() + 1));
+  if (!is_name(host.name)) refuse_word(first, std::string(forms));
+  int most = most_slots;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string key = words[i].substr(0, words[i].find('='));
+    const std::string_view value = std::string_view(words[i]).substr(std::min(words[i].size(), key.size() + 1));
+    if (key == "slots" && !has_number)
+      host.slots = slots_of(words[i], value);
+    else if (key == "max_slots" || key == "max-slots")
+      most = slots_of(words[i], value);
+    else
+      refuse_word(words[i], std::string(forms));
+  }
+  if (host.slots > most) refuse_word(words.back(), fmt::format("that is less than its slots, {}", host.slots));
   return host;
 }
 
@@ -60,14 +84,16 @@ std::vector<Host> read_hosts(const std::string& file) {
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) continue;
     const std::string place = fmt::format("--hosts {}:{}: ", file, number);
-    const Host host = host_of(words);
-    if (host.slots == 0) {
-      throw ScenarioError(place + "'" + line.substr(0, shown_characters) +
-                          "' is not a host; write NAME slots=N, such as node1 slots=4");
+    try {
+      const Host host = host_of(words);
+      const auto known = std::ranges::find(hosts, host.name, &Host::name);
+      if (known != hosts.end())
+        known->slots += host.slots;
+      else
+        hosts.push_back(host);
+    } catch (const std::invalid_argument& why) {
+      throw ScenarioError(place + why.what());
     }
-    if (std::any_of(hosts.begin(), hosts.end(), [&](const Host& other) { return other.name == host.name; }))
-      throw ScenarioError(place + host.name + " is listed twice; give it one line with all its slots");
-    hosts.push_back(host);
   }
   if (hosts.empty())
     throw ScenarioError("--hosts " + file + ": " +

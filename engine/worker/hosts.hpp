@@ -1,4 +1,4 @@
-// The hosts of a run (`--hosts FILE`), in the format of Open MPI's host files.
+// The hosts of a run (`--hosts FILE`), in the usual forms of Open MPI's, MPICH's and Slurm's files.
 #pragma once
 #include <functional>
 #include <string>
@@ -11,8 +11,9 @@ struct Host {
   int slots = 1;     ///< greatest number of ranks
 };
 
-/// A line for each host: "NAME slots=N", "NAME:N" or "NAME" (one slot); # begins a comment. Throws ScenarioError
-/// "FILE:LINE: …" for any other line, for a name that is listed twice and for a file without hosts.
+/// A host's line: "NAME slots=N" (also with max_slots=M, which is only checked), "NAME:N" or "NAME" (one slot); the
+/// slots of several lines of one host are added; # begins a comment. Throws ScenarioError "FILE:LINE: 'WORD': …" for
+/// any other word, and for a file without hosts.
 std::vector<Host> read_hosts(const std::string& file);
 
 /// Throws ScenarioError if the hosts have fewer slots than the plan has ranks.

@@ -6,8 +6,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "engine/base/host/file_lock.hpp"
 #include "telemetry/event/crc32.hpp"
@@ -62,14 +64,22 @@ bool RecordFile::put(mcap::View records) {
   return true;
 }
 
-bool RecordFile::has_room() {
-  if (!has_failed_) return true;
-  constexpr std::uint64_t enough = std::uint64_t{16} << 20;
+bool RecordFile::has_room(std::uint64_t bytes) {
+  constexpr std::uint64_t enough = std::uint64_t{16} << 20, any = std::numeric_limits<std::uint64_t>::max();
   struct statvfs disk {};
   rlimit process{};
   if (::fstatvfs(file_, &disk) != 0 || ::getrlimit(RLIMIT_FSIZE, &process) != 0) return true;
-  const bool disk_has_room = std::uint64_t{disk.f_bavail} * disk.f_frsize >= enough;
-  if (disk_has_room && (process.rlim_cur == RLIM_INFINITY || process.rlim_cur >= bytes_ + enough)) has_failed_ = false;
+  const std::uint64_t blocks = ::geteuid() == 0 ? disk.f_bfree : disk.f_bavail;
+  const std::uint64_t on_disk = disk.f_blocks == 0 ? any : blocks * disk.f_frsize;
+  const std::uint64_t allowed =
+      process.rlim_cur == RLIM_INFINITY ? any : process.rlim_cur - std::min<std::uint64_t>(process.rlim_cur, bytes_);
+  const std::uint64_t needed = has_failed_ ? enough : bytes;
+  const bool has_been_full = has_failed_;
+  has_failed_ = on_disk < needed || allowed < needed;
+  if (has_failed_ && !has_been_full) {
+    errno = allowed < needed ? EFBIG : ENOSPC;
+    fail("cannot write");
+  }
   return !has_failed_;
 }
 

@@ -19,8 +19,9 @@ class RecordFile {
   /// Writes all of it. If the disk cannot, the file is truncated to complete records; then the result is false, and
   /// error() has the reason.
   bool put(mcap::View records);
-  /// False after a failed put(): what is left of the disk is for the file's end. True again when the disk has room.
-  bool has_room();
+  /// Whether the disk, and the process's limit of a file's size, leave room for these bytes; error() then has the
+  /// reason. After that, and after a failed put(), only when there is room for much more.
+  bool has_room(std::uint64_t bytes);
   /// Waits until the data are on the disk. False: they are not.
   bool sync();
   /// False if anything since the file was created was not written to it.

@@ -134,6 +134,16 @@ struct TraceWriter::State {
       scalars.accept(*summary);
   }
 
+  /// What finish() needs at most, so that a full disk leaves a recording with its index.
+  std::uint64_t end_bytes() const {
+    constexpr std::uint64_t of_a_record = 64, of_a_channel = 10;  // of a chunk's index, in each of its channels
+    std::uint64_t bytes = std::uint64_t{16} << 10;                // marks, the run's end, what is lost
+    for (const auto& schema : schemas) bytes += of_a_record + schema.data.size() + schema.name.size();
+    for (const auto& channel : channels) bytes += of_a_record + channel.topic.size();
+    return bytes + (chunk_indexes.size() + 1) * (2 * of_a_record + of_a_channel * channels.size()) +
+           metadata_indexes.size() * 2 * of_a_record;
+  }
+
   void close_chunk() {
     if (chunk_messages == 0) return;
     compressed.resize(ZSTD_compressBound(chunk.size()));
@@ -155,7 +165,7 @@ struct TraceWriter::State {
       mcap::write_record(out, mcap::Op::message_index, channel, entries);
     }
     index.message_index_bytes = out.size() - index.length;
-    if (file.has_room() && file.put(out)) {
+    if (file.has_room(out.size() + end_bytes()) && file.put(out)) {
       if (statistics.messages == 0) statistics.first_time = head.first_time;
       statistics.first_time = std::min(statistics.first_time, head.first_time);
       statistics.last_time = std::max(statistics.last_time, head.last_time);

@@ -37,7 +37,7 @@ TEST_CASE("an installation has its programs and scenarios, and its labs are foun
   INFO(run.err);
   CHECK(run.status == 0);
   CHECK(run.out.find("\"steps\"") != std::string::npos);
-  const Ended plan = Process(folder, {program, "plan", "gpt2-124m"}).wait(a_minute);
+  const Ended plan = Process(folder, {program, "plan", "gpt2-124m", "--set", "cluster.spec=h100"}).wait(a_minute);
   INFO(plan.err);
   CHECK(plan.status == 0);
 

@@ -85,7 +85,7 @@ TEST_CASE("an invalid scenario is refused at its line and column") {
       {{"run", "DIR/cluster.toml"}, "DIR/cluster.toml:3:1: ", {"unknown cluster 'moonbase'"}},
       {{"run", "DIR/data.toml"}, "DIR/data.toml:3:1: ", {"nowhere.txt' is not there", "relative to the scenario"}},
       {{"run", "DIR/short.toml"}, "DIR/short.toml:3:1: ", {"short.txt: it has 3 tokens", "needs 65"}},
-      {{"run", "DIR/odd.toml"}, "DIR/odd.toml:3:1: ", {"1001 bytes, an odd number", "16-bit"}},
+      {{"run", "DIR/odd.toml"}, "DIR/odd.toml:3:1: ", {"1001 bytes, which is no multiple of 2", "16 bits"}},
       {{"run", "DIR/large.toml"}, "DIR/large.toml:3:1: ", {"token 0 is 32639", "must be below"}},
       {{"run", "DIR/killed.toml"}, "DIR/killed.toml:5:1: ", {"kill_rank is 2", "0 to 1"}},
       {{"run", "DIR/none.toml"}, "DIR/none.toml:1:1: ", {"no such file", "scenario file"}},

@@ -40,6 +40,16 @@ void wait_for_bytes(const fs::path& recording, std::uintmax_t bytes) {
   }));
 }
 
+/// Whether the recording that is being made has ops of some rank.
+bool has_ops(const Folder& folder, const std::string& recording) {
+  const Ended info = trace_tool(folder, {"info", recording, "--json"});
+  if (info.status != 0) return false;
+  const auto topics = parse_json(info.out)["topics"];
+  return std::any_of(topics.begin(), topics.end(), [](const auto& topic) {
+    return topic["name"] == "/rankscope/spans" && topic["messages"].template get<int>() > 0;
+  });
+}
+
 void wait_for_steps(const fs::path& recording) { wait_for_bytes(recording, 200'000); }
 
 /// "stopped by request after step 65, saved in …/step-00000066": 66, if that is all true. `folder_of`: the
@@ -114,11 +124,11 @@ TEST_CASE("a second signal and the end of --grace end a run whose step takes lon
   if (comm == "mpi" && !can_use_mpi()) return;
   INFO(comm);
   const Folder folder;
-  // An op of rank 0 sleeps for minutes.
+  // Ops of the last rank sleep for minutes; the step has begun when others have been recorded.
   Process stopped(folder, long_run(folder, {"--checkpoint", "ck", "--comm", comm, "--device", "sleep", "--set",
-                                            "fault.slow_rank=0", "--set", "fault.slow_factor=1e6", "--grace",
+                                            "fault.slow_rank=3", "--set", "fault.slow_factor=1e6", "--grace",
                                             waits ? "0" : "1000", "--record", "t.mcap"}));
-  wait_for_bytes(folder / "t.mcap", 1000);
+  REQUIRE(wait_until(a_minute, [&] { return has_ops(folder, "t.mcap"); }));
   stopped.signal(SIGTERM);
   REQUIRE(!stopped.line_of_errors("rankscope-engine: stopping with a checkpoint ", a_minute).empty());
   if (!waits) stopped.signal(SIGTERM);

@@ -48,7 +48,9 @@ std::unique_ptr<Dataset> open_dataset(const Scenario& scenario) {
   switch (named->source) {
     case DataSource::synthetic: return std::make_unique<SyntheticDataset>(model.vocabulary, model.context, data.seed);
     case DataSource::text: return from_file(TokenFile::Coding::bytes);
-    case DataSource::tokens: return from_file(TokenFile::Coding::little_endian_16);
+    case DataSource::tokens:
+      return from_file(data.token_bytes == 4 ? TokenFile::Coding::little_endian_32
+                                             : TokenFile::Coding::little_endian_16);
   }
   return nullptr;
 }

@@ -46,10 +46,10 @@ constexpr Need needs[] = {
     {"product_efficiency", computes, "0.87"},
     {"memory_efficiency", computes, "0.6"},
     {"devices_per_node", exchanges, "8"},
-    {"intra_latency_s", exchanges_within, "3.4e-6"},
+    {"intra_latency_s", exchanges_within, "3e-6"},
     {"intra_bandwidth", exchanges_within, "300e9"},
     {"intra_efficiency", [](const Scenario& s) { return exchanges_within(s) && has_library(s); }, "0.78"},
-    {"inter_latency_s", exchanges_between, "9.6e-6"},
+    {"inter_latency_s", exchanges_between, "1e-5"},
     {"inter_bandwidth", exchanges_between, "25e9"},
     {"inter_efficiency", [](const Scenario& s) { return exchanges_between(s) && has_library(s); }, "0.94"},
 };
@@ -97,7 +97,8 @@ void refuse_idle(const Scenario& scenario, const std::string& name, const Places
     const std::string path(idle.path);
     if (!places.has(path) || !idle.is_idle(scenario.cluster)) continue;
     if (written(key.field(copy)) == written(key.field(plain_one))) continue;
-    refuse(place_of({{path}, ""}, places, name), fmt::format("{} has no effect: {}", key.name, idle.because));
+    refuse(place_of({{path}, ""}, places, name),
+           fmt::format("{0} has no effect: {1}, or remove {0}", key.name, idle.because));
   }
 }
 
@@ -202,7 +203,7 @@ void read_files(Scenario& scenario, const std::string& name, const Places& place
   complete(scenario, of_stack, in_stack, {&places, &in_cluster});
 }
 
-/// "peak_flops_bf16 [312e12], memory_bytes [80e9] and …": what is given neither there nor there.
+/// "peak_flops_bf16 312e12, memory_bytes 80e9 and …": what is given neither there nor there.
 std::string missing_figures(const Scenario& scenario, const Places& places, const Places& in_file) {
   const auto has = [&](const std::string& path) { return places.has(path) || in_file.has(path); };
   Scenario usual = scenario;  // what is needed of a network depends on the size of its nodes
@@ -210,7 +211,7 @@ std::string missing_figures(const Scenario& scenario, const Places& places, cons
   std::vector<std::string> words;
   for (const Need& need : needs)
     if (need.of(usual) && !has(fmt::format("{}.{}", cluster_table, need.name)))
-      words.push_back(fmt::format("{} [{}]", need.name, need.typical));
+      words.push_back(fmt::format("{} {}", need.name, need.typical));
   return words.empty() ? "" : listed(words);
 }
 
@@ -234,13 +235,10 @@ void read_cluster(Scenario& scenario, const std::string& name, const Places& pla
   const std::string missing = has_figures ? "" : missing_figures(scenario, places, in_cluster);
   if (!missing.empty() && !spec.empty())
     refuse(in_cluster.name + ":1:1",
-           "the cluster's file lacks " + missing + " (in brackets: a DGX A100); give them, and their sources");
+           "the cluster's file lacks " + missing + "; give them (values: a DGX A100), and their sources");
   if (!missing.empty())
-    refuse(
-        place_of({described, ""}, places, name),
-        fmt::format("a [cluster] without spec inherits nothing, and a prediction needs {} (in brackets: a DGX A100); "
-                    "add them, or name the machine that this changes, such as spec = \"laptop\"; known: {}",
-                    missing, listed(known_resources(a_cluster.kind, name))));
+    refuse(place_of({described, ""}, places, name),
+           "[cluster] lacks " + missing + "; add them (values: a DGX A100), or use spec = \"laptop\"");
   if (!has_figures) refuse_idle(scenario, name, places);
 }
 

@@ -11,7 +11,7 @@ namespace rankscope {
 enum class DataSource : std::uint8_t {
   synthetic,
   text,    ///< "text:FILE": each byte is a token
-  tokens,  ///< "tokens:FILE": 16-bit little-endian numbers
+  tokens,  ///< "tokens:FILE": little-endian numbers of data.token_bytes
 };
 
 struct NamedSource {

@@ -46,6 +46,7 @@ const Key keys[] = {
     KEY(model, bytes, "single collective: bytes of the whole tensor", {1, 1099511627776.0}),
     KEY(model, root, "single collective: the rank that sends or collects", {0, any_int}),
     KEY(data, source, "synthetic, text:FILE or tokens:FILE"),
+    KEY(data, token_bytes, "bytes of a token in tokens:FILE, 2 or 4", {2, 4}),
     KEY(data, seed, "seed of the language and of the order of the data", {0, any_seed}),
     KEY(plan, data, "data-parallel ranks", {1, 1 << 20}),
     KEY(plan, tensor, "tensor-parallel ranks", {1, 1 << 20}),

@@ -324,6 +324,31 @@ std::optional<Complaint> cluster_complaint(const Scenario& scenario, const Advis
   return std::nullopt;
 }
 
+std::optional<Complaint> data_complaint(const Scenario& scenario) {
+  const auto data = named_source(scenario.data);
+  if (!data) return std::nullopt;
+  const int vocabulary = scenario.model.vocabulary, bytes = scenario.data.token_bytes;
+  if (data->source == DataSource::text && vocabulary < 256)
+    return Complaint{
+        {"model.vocabulary", "data.source"},
+        fmt::format("a text's tokens are bytes, and vocabulary is {}; vocabulary = 256 would do", vocabulary)};
+  if (bytes == 3)
+    return Complaint{{"data.token_bytes"}, "token_bytes = 3: a file's tokens have 16 or 32 bits; use 2 or 4"};
+  if (data->source != DataSource::tokens && bytes != 2)
+    return Complaint{
+        {"data.token_bytes", "data.source"},
+        fmt::format("token_bytes = {} says how source = \"tokens:FILE\" is read, and the source is \"{}\"; "
+                    "remove token_bytes",
+                    bytes, scenario.data.source)};
+  constexpr int most_of_16_bits = 65536;
+  if (data->source == DataSource::tokens && bytes == 2 && vocabulary > most_of_16_bits)
+    return Complaint{
+        {"model.vocabulary", "data.token_bytes"},
+        fmt::format("tokens of 16 bits are below {}, and vocabulary is {}; a file for it has token_bytes = 4",
+                    most_of_16_bits, vocabulary)};
+  return std::nullopt;
+}
+
 std::optional<Complaint> fault_complaint(const Scenario& scenario) {
   const FaultSpec& fault = scenario.fault;
   const int ranks = scenario.plan.ranks();
@@ -392,11 +417,7 @@ std::optional<Complaint> plan_complaint(const Scenario& scenario, const Advisor&
     return Complaint{{"train.global_batch", "model.context", "plan.micro_batches"},
                      "a micro-batch of " + counted(scenario.micro_batch_size(), "sample") + " × " +
                          counted(model.context, "token") + " is too large; use more micro_batches"};
-  const auto data = named_source(scenario.data);
-  if (data && data->source == DataSource::text && model.vocabulary < 256)
-    return Complaint{
-        {"model.vocabulary", "data.source"},
-        fmt::format("a text's tokens are bytes, and vocabulary is {}; vocabulary = 256 would do", model.vocabulary)};
+  if (auto complaint = data_complaint(scenario)) return complaint;
   return fault_complaint(scenario);
 }
 

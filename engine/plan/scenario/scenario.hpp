@@ -58,6 +58,7 @@ struct ModelSpec {
 
 struct DataSpec {
   std::string source = "synthetic";  ///< "synthetic", "text:FILE" (bytes are tokens) or "tokens:FILE"
+  int token_bytes = 2;               ///< of one token in "tokens:FILE": 2 or 4
   std::uint64_t seed = 1;
   bool operator==(const DataSpec&) const = default;
 };

@@ -65,6 +65,19 @@ TEST_CASE("an op waited for the dependency that ended last") {
   CHECK(lane[0].op == op("F:c1:m0"));
 }
 
+TEST_CASE("an op does not wait for one that began before it on its lane and ends after it") {
+  KnownRun run;
+  run.span(1, 0, "F:c1:m0", 0, 500).span(1, 0, "B:c1:m0", 100, 200).span(1, 0, "F:c1:m1", 150, 600);
+  const auto view = run.view();
+  const Step step = step_of({"F:c1:m0", "B:c1:m0", "F:c1:m1"});
+  const auto needs = [&](const char* token) {
+    return dependencies_of(*view, step, emulated, view->find(1, 0, op(token), emulated).value());
+  };
+  CHECK(needs("B:c1:m0").empty());
+  REQUIRE(needs("F:c1:m1").size() == 1);
+  CHECK(needs("F:c1:m1")[0].op == op("B:c1:m0"));
+}
+
 TEST_CASE("a receive waits for its sender, which may arrive after the receive began") {
   const auto run = two_stages();
   const auto view = run->view();

@@ -20,6 +20,7 @@
 #include "app/shell/workspace.hpp"
 #include "app/views/memory/memory_view.hpp"
 #include "engine/lesson/lab/course.hpp"
+#include "engine/worker/exit_status.hpp"
 #include "telemetry/classroom/teacher.hpp"
 #include "tests/app/painted_text.hpp"
 #include "tests/app/session/recording.hpp"
@@ -369,7 +370,7 @@ TEST_CASE("A recorded prediction says that nothing ran, and how many ranks it is
   const QTemporaryDir folder;
   const QString file = folder.filePath("predicted.mcap");
   REQUIRE(QProcess::execute(QString::fromStdString(test::program("rankscope-engine")),
-                            {"simulate", large_plan(folder), "--record", file}) == 0);
+                            {"simulate", large_plan(folder), "--record", file}) == status::does_not_fit);
   const auto window = empty_window();
   window->workspace().set_shares_open(true);
   window->open(file);

@@ -42,15 +42,43 @@ TEST_CASE("a line names a host and its number of ranks, by default one") {
   CHECK(host_list(hosts) == "node1:4,node-2.lab:3,10.0.0.3:1");
 }
 
-TEST_CASE("an invalid line is refused with its number and the remedy") {
-  const std::string cure = "' is not a host; write NAME slots=N, such as node1 slots=4";
-  for (const std::string line : {"node1 slots=0", "node1 slots=-2", "node1 slots=many", "node1 4", "node1:0", "node1:",
-                                 "node1:2 slots=2", "node1 slots=2 more", "--host", "node1;reboot", "a,b", ":4"})
-    CHECK(refusal("good\n" + line + "\n") == ":2: '" + line + cure);
+TEST_CASE("the forms of Open MPI's, MPICH's and Slurm's files") {
+  const auto listed = [](const std::string& text) {
+    const HostFile file(text);
+    return host_list(read_hosts(file.path));
+  };
+  CHECK(listed("n1 slots=4 max_slots=8\nn2 slots = 2 max-slots = 2\n") == "n1:4,n2:2");
+  CHECK(listed("n1:4\nn2:4\n") == "n1:4,n2:4");
+  CHECK(listed("n1\nn1\nn2\nn1\n") == "n1:3,n2:1");  // a line for each rank
+  CHECK(listed("n1 slots=2\r\nn2 slots=1\r\n") == "n1:2,n2:1");
 }
 
-TEST_CASE("a host that is listed twice, and a file without hosts, are refused") {
-  CHECK(refusal("a\nb\na slots=2\n") == ":3: a is listed twice; give it one line with all its slots");
+TEST_CASE("an invalid line is refused with its number, the word and the remedy") {
+  const std::string forms =
+      "': a host's line is NAME slots=N (Open MPI), NAME:N (MPICH), or NAME once for each rank (Slurm)";
+  const std::string number = "': a host has 1 to 65536 slots";
+  const std::pair<std::string, std::string> lines[] = {
+      {"node1 slots=0", "slots=0" + number},
+      {"node1 slots=-2", "slots=-2" + number},
+      {"node1 slots=many", "slots=many" + number},
+      {"node1 slots=", "slots=" + number},
+      {"node1 4", "4" + forms},
+      {"node1:0", "node1:0" + number},
+      {"node1:", "node1:" + number},
+      {"node1:2 slots=2", "slots=2" + forms},
+      {"node1 slots=2 more", "more" + forms},
+      {"node1 slots=4 max_slots=2", "max_slots=2': that is less than its slots, 4"},
+      {"--host", "--host" + forms},
+      {"node1;reboot", "node1;reboot" + forms},
+      {"a,b", "a,b" + forms},
+      {":4", ":4" + forms},
+      {"me@node1",
+       "me@node1': ssh takes the user from ~/.ssh/config (Host NAME, then User …); give the host's name alone"},
+      {"fe80::1", "fe80::1': mpirun takes no IPv6 address; give it a name in /etc/hosts or ~/.ssh/config"}};
+  for (const auto& [line, message] : lines) CHECK(refusal("good\n" + line + "\n") == ":2: '" + message);
+}
+
+TEST_CASE("a file without hosts is refused") {
   CHECK(refusal("# none\n") == ": no host is listed; it needs one line NAME slots=N for each host");
   CHECK_THROWS_AS(read_hosts("/no/such/file"), ScenarioError);
 }

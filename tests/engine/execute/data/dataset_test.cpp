@@ -153,7 +153,8 @@ TEST_CASE("data that do not fit are refused with the file, the error and the rem
   CHECK(open("text:" + text, 7, 256) == "no error");
   CHECK(open("text:" + text, 4, 128) ==
         text + ": its tokens are bytes, and the vocabulary is 128; it must be at least 256");
-  CHECK(open("tokens:" + odd, 1, 256) == odd + ": it has 3 bytes, an odd number; tokens are 16-bit, little-endian");
+  CHECK(open("tokens:" + odd, 1, 256) ==
+        odd + ": it has 3 bytes, which is no multiple of 2; tokens have 16 bits, little-endian");
   CHECK(open("tokens:" + large, 1, 10000) ==
         large + ": token 1 is 10000; the vocabulary has 10000, so tokens must be below that");
   CHECK(open("tokens:" + large, 1, 10001) == "no error");
@@ -171,4 +172,78 @@ TEST_CASE("a path in a scenario is relative to the scenario's folder") {
   Scenario scenario = scenario_with("text:book.txt", 4, 256);
   scenario.file = (folder.path / "lab.toml").string();
   CHECK_NOTHROW(open_dataset(scenario));
+}
+
+namespace {
+
+/// Little-endian numbers of this width.
+std::string numbers(const std::vector<std::int64_t>& values, int width) {
+  std::string bytes;
+  for (const std::int64_t value : values)
+    for (int byte = 0; byte < width; ++byte) bytes += static_cast<char>(value >> 8 * byte & 255);
+  return bytes;
+}
+
+std::vector<std::int64_t> some_tokens() {
+  std::vector<std::int64_t> tokens;
+  for (int i = 0; i < 200; ++i) tokens.push_back(1 + i * 37 % 240);
+  return tokens;
+}
+
+/// Of a file of tokens, read with this width: its first tokens, or the error without the file's name.
+std::string first_of(const std::string& file, int width, int vocabulary = 250) {
+  Scenario scenario = scenario_with("tokens:" + file, 3, vocabulary);
+  scenario.data.token_bytes = width;
+  std::string text;
+  const std::string error = error_of([&] {
+    const auto data = open_dataset(scenario);
+    std::set<std::int32_t> seen;
+    for (int sample = 0; sample < 66; ++sample)
+      for (const std::int32_t token : read(*data, sample, 1, 3).tokens) seen.insert(token);
+    text = std::to_string(seen.size()) + " tokens up to " + std::to_string(*seen.rbegin());
+  });
+  return text.empty() ? error.substr(file.size()) : text;
+}
+
+}  // namespace
+
+TEST_CASE("tokens of 16 and of 32 bits are the same tokens, and one width is not taken for another") {
+  const Folder folder;
+  const std::string narrow = folder.file("narrow", numbers(some_tokens(), 2)),
+                    wide = folder.file("wide", numbers(some_tokens(), 4)),
+                    widest = folder.file("widest", numbers(some_tokens(), 8));
+  CHECK(first_of(narrow, 2) == first_of(wide, 4));
+  CHECK(first_of(narrow, 2).ends_with(" tokens up to 237"));
+  CHECK(first_of(wide, 2) == ": every second token is 0, as if tokens had 32 bits; use data.token_bytes = 4");
+  CHECK(first_of(widest, 2) == ": every second token is 0, as if tokens had 64 bits; convert them to 16 or 32 bits");
+  CHECK(first_of(widest, 4) == ": every second token is 0, as if tokens had 64 bits; convert them to 16 or 32 bits");
+  CHECK(first_of(narrow, 4).find("the vocabulary has 250, so tokens must be below that") != std::string::npos);
+  const std::string large = folder.file("large", numbers({100'000, 5, 7, 9, 11, 13, 15}, 4));
+  CHECK(first_of(large, 4, 128'256).ends_with("up to 100000"));
+}
+
+TEST_CASE("the header of llm.c and the index of Megatron say the width, and must agree with the scenario") {
+  const Folder folder;
+  const auto with_header = [&](std::int64_t magic, int width) {
+    std::vector<std::int64_t> header(256, 0);
+    header[0] = magic;
+    return numbers(header, 4) + numbers(some_tokens(), width);
+  };
+  const std::string plain = first_of(folder.file("plain", numbers(some_tokens(), 2)), 2);
+  const std::string gpt2 = folder.file("gpt2", with_header(20240520, 2)),
+                    llama = folder.file("llama", with_header(20240801, 4));
+  CHECK(first_of(gpt2, 2) == plain);
+  CHECK(first_of(llama, 4) == plain);
+  CHECK(first_of(gpt2, 4) == ": its header (llm.c) says that tokens have 16 bits; use data.token_bytes = 2");
+  CHECK(first_of(llama, 2) == ": its header (llm.c) says that tokens have 32 bits; use data.token_bytes = 4");
+
+  const auto megatron = [&](const std::string& name, char type, int width) {
+    folder.file(name + ".idx", std::string("MMIDIDX\0\0", 9) + numbers({1}, 8) + type + numbers({1, 1}, 8));
+    return folder.file(name + ".bin", numbers(some_tokens(), width));
+  };
+  const std::string u16 = megatron("u16", 8, 2), i32 = megatron("i32", 4, 4), i64 = megatron("i64", 5, 8);
+  CHECK(first_of(u16, 2) == plain);
+  CHECK(first_of(i32, 4) == plain);
+  CHECK(first_of(i32, 2) == ": its index (Megatron) says that tokens have 32 bits; use data.token_bytes = 4");
+  CHECK(first_of(i64, 4) == ": its index (Megatron) says that tokens have 64 bits; convert them to 16 or 32 bits");
 }

@@ -369,6 +369,22 @@ TEST_CASE("the error message about an override names it") {
   for (const Row& row : rows) check(row);
 }
 
+TEST_CASE("the width of a file's tokens fits the source and the vocabulary") {
+  const Row rows[] = {
+      {"[data]\nsource = \"tokens:x\"\ntoken_bytes = 3\n",
+       {},
+       "s.toml:3:1: token_bytes = 3: a file's tokens have 16 or 32 bits; use 2 or 4"},
+      {"[data]\ntoken_bytes = 4\n",
+       {},
+       "s.toml:2:1: token_bytes = 4 says how source = \"tokens:FILE\" is read, and the source is \"synthetic\"; remove "
+       "token_bytes"},
+      {"[model]\nvocabulary = 128256\n[data]\nsource = \"tokens:x\"\n",
+       {},
+       "s.toml:2:1: tokens of 16 bits are below 65536, and vocabulary is 128256; a file for it has token_bytes = 4"},
+  };
+  for (const Row& row : rows) check(row);
+}
+
 TEST_CASE("missing and invalid files are refused by name") {
   CHECK(error_of([] { read_scenario("/nonexistent/lab.toml"); }) ==
         "/nonexistent/lab.toml:1:1: cannot read the file: no such file; give the path of a scenario file "
@@ -393,8 +409,8 @@ TEST_CASE("a cluster file is checked by the same rules, with its own positions")
         cluster + ":1:2: a cluster file has no 'plan'; it has a title and the tables [cluster] and [software]");
   CHECK(with("[cluster]\nmemory_bytes = 16e9\nop_overhead_s = 3e-6\nproduct_efficiency = 0.8\nmultiprocessors = 0\n") ==
         cluster +
-            ":1:1: the cluster's file lacks peak_flops_fp32 [19.5e12], memory_bandwidth [2e12] and "
-            "memory_efficiency [0.6] (in brackets: a DGX A100); give them, and their sources");
+            ":1:1: the cluster's file lacks peak_flops_fp32 19.5e12, memory_bandwidth 2e12 and "
+            "memory_efficiency 0.6; give them (values: a DGX A100), and their sources");
   const std::string whole =
       "[cluster]\npeak_flops_fp32 = 1\nmemory_bytes = 1\nmemory_bandwidth = 1\nop_overhead_s = 1\nmultiprocessors = 0\n"
       "product_efficiency = 1\nmemory_efficiency = 1\n";
