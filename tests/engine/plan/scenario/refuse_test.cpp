@@ -24,7 +24,7 @@ TEST_CASE("unknown tables and keys are refused at their position, with the neare
       {"[plan]\npipline = 4\n", {}, "s.toml:2:1: unknown key 'pipline' in [plan]; did you mean 'pipeline'?"},
       {"[plan]\n  micro = 4\n", {}, "s.toml:2:3: unknown key 'micro' in [plan]; did you mean 'micro_batches'?"},
       {"[plan]\nlayers = 4\n", {}, "s.toml:2:1: unknown key 'layers' in [plan]; it belongs in [model]"},
-      {"[data]\nxyzzy = 4\n", {}, "s.toml:2:1: unknown key 'xyzzy' in [data]; [data] has source and seed"},
+      {"[data]\nxyzzy = 4\n", {}, "s.toml:2:1: unknown key 'xyzzy' in [data]; [data] has source, token_bytes and seed"},
       {"[modle]\nlayers = 4\n", {}, "s.toml:1:2: unknown table [modle]; did you mean [model]?"},
       {"[zzzzzzzz]\n",
        {},
