@@ -321,6 +321,12 @@ std::optional<Complaint> cluster_complaint(const Scenario& scenario, const Advis
                         cluster.devices_per_card),
             would_do({{"devices_per_card", advisor.divisors_near("cluster.devices_per_card", cluster.devices_per_node,
                                                                  cluster.devices_per_card)}}))};
+  if (cluster.devices_per_card > 1 && !(cluster.card_bandwidth > 0))
+    return Complaint{
+        {"cluster.devices_per_card"},
+        fmt::format("{} on a card have a link of their own, and it is not described; give card_bandwidth and "
+                    "card_latency_s, or use devices_per_card = 1",
+                    counted(cluster.devices_per_card, "device"))};
   return std::nullopt;
 }
 

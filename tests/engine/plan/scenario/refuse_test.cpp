@@ -329,6 +329,10 @@ TEST_CASE("the error message about an override names it") {
        "--set cluster.devices_per_card=3: 8 devices of a node cannot be on cards of 3; devices_per_card = 2 or 4 would "
        "do"},
       {text,
+       {"cluster.spec=laptop", "cluster.devices_per_card=4"},
+       "--set cluster.devices_per_card=4: 4 devices on a card have a link of their own, and it is not described; give "
+       "card_bandwidth and card_latency_s, or use devices_per_card = 1"},
+      {text,
        {"software.schedule=x"},
        "--set software.schedule=x: unknown key 'schedule' in [software]; it belongs in [plan]"},
       {"[software]\nreduced_bytes = 3\n",
