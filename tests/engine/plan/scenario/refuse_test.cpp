@@ -326,8 +326,7 @@ TEST_CASE("the error message about an override names it") {
        "or set cluster.nodes = 0 for as many nodes as it takes"},
       {text,
        {"cluster.spec=laptop", "cluster.devices_per_card=3"},
-       "--set cluster.devices_per_card=3: 8 devices of a node cannot be on cards of 3; devices_per_card = 2 or 4 would "
-       "do"},
+       "--set cluster.devices_per_card=3: 8 devices of a node cannot be on cards of 3; devices_per_card = 1 would do"},
       {text,
        {"cluster.spec=laptop", "cluster.devices_per_card=4"},
        "--set cluster.devices_per_card=4: 4 devices on a card have a link of their own, and it is not described; give "
