@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <limits>
 
 #include "app/session/forecast.hpp"
 #include "engine/execute/run/scratch.hpp"
@@ -55,7 +56,8 @@ void predict_plan(const Scenario& asked, Prediction& prediction) {
   const StepProgram step = compile(left);
   if (folds(step) && !is_folded(step))
     throw PlanError(size_words(step) + ", and one rank cannot stand for others: " + why_not_folded(left));
-  StepPrediction predicted = predict_with_facts(asked, add_host_scratch, {}, folds, 2 * usual_bytes);
+  StepPrediction predicted =
+      predict_with_facts(asked, add_host_scratch, {}, folds, std::numeric_limits<double>::infinity());
   prediction.report = std::move(predicted.report);
   if (!predicted.context) {
     prediction.folded = what_is_shown(step);

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "engine/base/host/memory.hpp"
 #include "engine/explain/facts/prediction.hpp"
 #include "engine/op/words.hpp"
 #include "engine/plan/optimizer_rule/rule.hpp"
@@ -71,6 +73,11 @@ std::string plan_text(const StepProgram& step) {
     text += "\n";
   }
   return text;
+}
+
+double memory_for_ops() {
+  const AvailableMemory available = available_memory();
+  return available.limited_by.empty() ? std::numeric_limits<double>::infinity() : static_cast<double>(available.bytes);
 }
 
 void check_runs(const StepProgram& step, double most_bytes) {

@@ -2,7 +2,6 @@
 #pragma once
 #include <string>
 
-#include "engine/base/host/memory.hpp"
 #include "engine/explain/analyse/report.hpp"
 #include "engine/plan/program/compile.hpp"
 
@@ -11,7 +10,10 @@ namespace rankscope {
 /// The grid, the blocks of each rank, and the number of ops of each lane.
 std::string plan_text(const StepProgram& step);
 
-/// Throws PlanError if the ranks' programs would deadlock.
-void check_runs(const StepProgram& step, double most_bytes = static_cast<double>(available_memory().bytes));
+/// What this machine has for them; infinite if that is unknown.
+double memory_for_ops();
+
+/// Throws PlanError if the ranks' programs need more than that (check_size), or would deadlock.
+void check_runs(const StepProgram& step, double most_bytes = memory_for_ops());
 
 }  // namespace rankscope

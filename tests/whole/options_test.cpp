@@ -88,6 +88,14 @@ TEST_CASE("every key of a scenario file is listed with its meaning, its default 
   const Ended unknown = engine(folder, {"keys", "plans"});
   CHECK(unknown.status == 2);
   CHECK(unknown.err.find("'plans' is no table or key of a scenario file; the tables are ") != std::string::npos);
+  // What would fill the memory is refused before it is laid out.
+  const std::vector<std::string> large{"simulate", "gpt3-175b", "--set", "collective=halving-doubling"};
+  const Ended refused = engine(folder, large);
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("one by one, more than 953.67 MiB; identical ranks cannot be folded into one: ") !=
+        std::string::npos);
+  CHECK(refused.err.ends_with("; --any-size lays them out\n"));
+  CHECK(engine(folder, {"simulate", "gpt3-175b", "--set", "collective=ring"}).status == 0);
   const Ended one = engine(folder, {"keys", "plan.zero"});
   CHECK(one.out == engine(folder, {"keys", "zero"}).out);
   CHECK(one.out.starts_with("[plan]\nzero = 0\n"));

@@ -110,10 +110,8 @@ void check_size(const StepProgram& step, double most_bytes) {
   if (!why.empty()) why = "; identical ranks cannot be folded into one: " + why;
   throw PlanError(
       fmt::format("the programs of the plan's {} have some {:.1f} million ops, which need about {} one by "
-                  "one{}; {}",
-                  counted(step.grid.size(), "rank"), ops / 1e6, figure::bytes(bytes), why,
-                  most_bytes > usual_bytes ? "that is more than this machine has"
-                                           : "--any-size lays them out where the memory is there"));
+                  "one, more than {}{}",
+                  counted(step.grid.size(), "rank"), ops / 1e6, figure::bytes(bytes), figure::bytes(most_bytes), why));
 }
 
 bool is_folded(const StepProgram& step) {

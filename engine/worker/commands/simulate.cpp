@@ -6,7 +6,6 @@
 #include <map>
 
 #include "engine/base/host/excerpt.hpp"
-#include "engine/base/host/memory.hpp"
 #include "engine/base/host/provenance.hpp"
 #include "engine/execute/run/scratch.hpp"
 #include "engine/explain/facts/forecast.hpp"
@@ -113,6 +112,17 @@ void note_precision(const Input& input, const Scenario& scenario) {
       cluster.label(), times);
 }
 
+/// A plan that is too large is refused with the option that lays it out.
+void check_laid_out(const StepProgram& step, double most_bytes) {
+  try {
+    check_size(step, most_bytes);
+  } catch (const PlanError& large) {
+    throw PlanError(std::string(large.what()) +
+                    (most_bytes == usual_bytes ? fmt::format("; {} lays them out", any_size_option) : ""));
+  }
+  check_runs(step, most_bytes);
+}
+
 int print_simulation(const SimulateRequest& request) {
   Scenario scenario = with_stages(read(request.input), request.here, DeviceKind::cpu, request.threads);
   note_precision(request.input, scenario);
@@ -122,8 +132,8 @@ int print_simulation(const SimulateRequest& request) {
     scenario.cluster.software = own;
   }
   const StepProgram step = compile_rest(scenario);
-  const double most_bytes = request.any_size ? static_cast<double>(available_memory().bytes) : usual_bytes;
-  if (!is_folded(step)) check_runs(step, most_bytes);
+  const double most_bytes = request.any_size ? memory_for_ops() : usual_bytes;
+  if (!is_folded(step)) check_laid_out(step, most_bytes);
   std::optional<OtherCosts> other;
   if (request.here && !is_folded(step)) other = costs_here(scenario, request.threads);
   if (request.here && is_folded(step)) other = OtherCosts{};  // which predict_with_facts rejects
@@ -151,8 +161,9 @@ Command simulate(CLI::App& app) {
   line->add_option("--threads", given->threads, "with --here: CPU threads per rank")
       ->check(CLI::Range(1, 256))
       ->needs(here);
-  line->add_flag(any_size_option, given->any_size,
-                 "lay out also the ops of plans that need more than a gigabyte, if this machine has the memory");
+  line->add_flag(
+      any_size_option, given->any_size,
+      "lay out also the ops of plans that need more than a gigabyte, as long as this machine has the memory");
   line->add_option("--record", given->record, "write the predicted steps to a recording (MCAP), labelled simulated");
   return {line, [given] { return print_simulation(*given); }};
 }
